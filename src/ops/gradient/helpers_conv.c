@@ -3,17 +3,17 @@
 #include "ops/gradient/steps_math.h"
 
 // Reads a list of one number or of `count` numbers.
-static taper_status read_numbers(const taper_call *call, size_t at, size_t count, int64_t *numbers)
+static taper_status read_numbers(taper_steps *s, size_t at, size_t count, int64_t *numbers)
 {
     size_t found;
-    TAPER_TRY(taper_arg_ints(call, at, 0, TAPER_MAX_RANK, numbers, &found));
+    TAPER_TRY(taper_arg_ints(s->call, at, 0, TAPER_MAX_RANK, numbers, &found));
     for (size_t i = found; i < count; i++) {
         numbers[i] = found != 0 ? numbers[found - 1] : 0;
     }
     return TAPER_OK;
 }
 
-static taper_val convolved(taper_steps *s, const taper_val *args)
+static taper_step convolved(taper_steps *s, const taper_step *args)
 {
     return TAPER_STEP(s, aten_convolution, args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7],
                       args[8]);
@@ -22,51 +22,46 @@ static taper_val convolved(taper_steps *s, const taper_val *args)
 // A convolution of any dimensions, whose input may lack the batch.
 TAPER_STEPS_KERNEL(taper_op_conv_steps)
 {
-    taper_steps s;
-    const taper_tensor *const input = call->args[0].as.tensor, *const weight = call->args[1].as.tensor;
+    const taper_tensor *const input = s->args[0].as.tensor, *const weight = s->args[1].as.tensor;
     const size_t dims = weight->rank > 2 ? weight->rank - 2u : 1;
     const bool single = input->rank + 1u == weight->rank;
     int64_t numbers[4][TAPER_MAX_RANK];
     static const unsigned char lists[4] = {3, 4, 5, 7};
-    taper_val args[9];
-    memcpy(args, call->args, sizeof args);
-    taper_steps_begin(&s, call->run);
-    for (size_t i = 0; i < 4; i++) {
-        taper_steps_fail(&s, read_numbers(call, lists[i], dims, numbers[i]));
-        args[lists[i]] = taper_steps_ints(&s, numbers[i], dims);
+    taper_step args[9];
+    for (size_t i = 0; i < 9; i++) {
+        args[i] = &s->args[i];
     }
-    args[0] = single ? taper_step_unsqueeze(&s, args[0], 0) : args[0];
-    const taper_val result = convolved(&s, args);
-    taper_steps_ret(&s, call, 0, single ? TAPER_STEP(&s, aten_squeeze_dim, result, taper_val_int(0)) : result);
-    return taper_steps_end(&s);
+    for (size_t i = 0; i < 4; i++) {
+        taper_steps_fail(s, read_numbers(s, lists[i], dims, numbers[i]));
+        args[lists[i]] = taper_steps_ints(s, numbers[i], dims);
+    }
+    args[0] = single ? taper_step_unsqueeze(s, args[0], 0) : args[0];
+    const taper_step result = convolved(s, args);
+    return taper_steps_ret(s, 0, single ? TAPER_STEP(s, aten_squeeze_dim, result, TAPER_STEP_INT(0)) : result);
 }
 
 // A convolution whose padding is "same" or "valid". "same" pads one more at the end if the padding is odd.
 TAPER_STEPS_KERNEL(taper_op_conv_padding_steps)
 {
-    taper_steps s;
-    const taper_string *padding;
-    const taper_tensor *const weight = call->args[1].as.tensor;
+    const taper_tensor *const weight = s->args[1].as.tensor;
     const size_t dims = weight->rank > 2 ? weight->rank - 2u : 1;
     int64_t stride[TAPER_MAX_RANK], dilation[TAPER_MAX_RANK], zeros[TAPER_MAX_RANK] = {0}, pad[2 * TAPER_MAX_RANK];
-    TAPER_TRY(taper_arg_string(call, 4, &padding));
-    TAPER_TRY(read_numbers(call, 3, dims, stride));
-    TAPER_TRY(read_numbers(call, 5, dims, dilation));
+    const taper_string *const padding = s->args[4].as.string;
+    TAPER_TRY(read_numbers(s, 3, dims, stride));
+    TAPER_TRY(read_numbers(s, 5, dims, dilation));
     const bool same = padding->length == 4;
     for (size_t d = 0; d < dims; d++) {
         const int64_t total = taper_wrap_mul(dilation[d], weight->sizes[2 + d] - 1);
         pad[2 * (dims - 1 - d)] = total / 2;
         pad[2 * (dims - 1 - d) + 1] = total - total / 2;
     }
-    taper_steps_begin(&s, call->run);
-    const taper_val input =
-        same ? TAPER_STEP(&s, aten_constant_pad_nd, call->args[0], taper_steps_ints(&s, pad, 2 * dims)) : call->args[0];
-    const taper_val none = taper_steps_ints(&s, zeros, dims);
-    taper_steps_ret(&s, call, 0,
-                    TAPER_STEP(&s, taper_conv_steps, input, call->args[1], call->args[2],
-                               taper_steps_ints(&s, stride, dims), none, taper_steps_ints(&s, dilation, dims),
-                               taper_val_bool(false), none, call->args[6]));
-    return taper_steps_end(&s);
+    const taper_step input =
+        same ? TAPER_STEP(s, aten_constant_pad_nd, &s->args[0], taper_steps_ints(s, pad, 2 * dims)) : &s->args[0];
+    const taper_step none = taper_steps_ints(s, zeros, dims);
+    return taper_steps_ret(s, 0,
+                           TAPER_STEP(s, taper_conv_steps, input, &s->args[1], &s->args[2],
+                                      taper_steps_ints(s, stride, dims), none, taper_steps_ints(s, dilation, dims),
+                                      taper_step_bool(false), none, &s->args[6]));
 }
 
 typedef struct geometry {
@@ -75,11 +70,11 @@ typedef struct geometry {
     bool transposed;
 } geometry;
 
-// Returns the gradient of the input, which is a convolution in the other direction.
-static taper_val input_gradient(taper_steps *s, const taper_call *call, const geometry *g)
+// The gradient of the input, a convolution in the other direction.
+static taper_step input_gradient(taper_steps *s, const geometry *g)
 {
-    const taper_tensor *const input = call->args[1].as.tensor, *const weight = call->args[2].as.tensor;
-    const taper_tensor *const grad = call->args[0].as.tensor;
+    const taper_tensor *const input = s->args[1].as.tensor, *const weight = s->args[2].as.tensor;
+    const taper_tensor *const grad = s->args[0].as.tensor;
     int64_t extra[TAPER_MAX_RANK] = {0};
     for (size_t d = 0; d < g->dims && !g->transposed; d++) {
         const int64_t strided = taper_wrap_mul(grad->sizes[2 + d] - 1, g->stride[d]);
@@ -88,17 +83,17 @@ static taper_val input_gradient(taper_steps *s, const taper_call *call, const ge
         const int64_t made = taper_wrap_sub(padded, taper_wrap_mul(2, g->padding[d]));
         extra[d] = taper_wrap_sub(input->sizes[2 + d], made);
     }
-    taper_val found = convolved(s, (taper_val[]){call->args[0], call->args[2], taper_val_none(), call->args[4],
-                                                 call->args[5], call->args[6], taper_val_bool(!g->transposed),
-                                                 taper_steps_ints(s, extra, g->dims), call->args[9]});
+    taper_step found =
+        convolved(s, (taper_step[]){&s->args[0], &s->args[2], taper_step_none, &s->args[4], &s->args[5], &s->args[6],
+                                    taper_step_bool(!g->transposed), taper_steps_ints(s, extra, g->dims), &s->args[9]});
     for (size_t d = 0; d < g->dims && g->transposed; d++) { // output_padding may have added more than a stride
         found = taper_step_narrow(s, found, (int64_t)d + 2, 0, input->sizes[2 + d]);
     }
     return found;
 }
 
-// Turns [N, G*C, …] into [C, G*N, …]: the channels of a group become the batch, and the batch becomes channels.
-static taper_val fold_groups(taper_steps *s, taper_val value, int64_t groups)
+// Makes [C, G*N, …] of [N, G*C, …]: the channels of a group become the batch, and the batch becomes channels.
+static taper_step fold_groups(taper_steps *s, taper_step value, int64_t groups)
 {
     const taper_tensor *const t = taper_steps_tensor(s, value);
     int64_t sizes[TAPER_MAX_RANK + 1], order[TAPER_MAX_RANK + 1];
@@ -131,44 +126,41 @@ static taper_val fold_groups(taper_steps *s, taper_val value, int64_t groups)
     return taper_step_reshape(s, value, folded, rank);
 }
 
-// Returns the gradient of the weight: the convolution of the input with the gradient. The channels of the input become
-// its batch, and the batch becomes the channels of both tensors. A stride of the convolution becomes a dilation. A
-// transposed convolution exchanges input and gradient.
-static taper_val weight_gradient(taper_steps *s, const taper_call *call, const geometry *g)
+// The gradient of the weight: the input, with its channels as the batch, convolved with the gradient, with the batch as
+// its channels. A stride of the convolution becomes a dilation. A transposed convolution exchanges input and gradient.
+static taper_step weight_gradient(taper_steps *s, const geometry *g)
 {
-    const taper_tensor *const weight = call->args[2].as.tensor;
-    const taper_val large = g->transposed ? call->args[0] : call->args[1];
-    const taper_val small = g->transposed ? call->args[1] : call->args[0];
+    const taper_tensor *const weight = s->args[2].as.tensor;
+    const taper_step large = g->transposed ? &s->args[0] : &s->args[1];
+    const taper_step small = g->transposed ? &s->args[1] : &s->args[0];
     const int64_t zeros[TAPER_MAX_RANK] = {0};
-    taper_val product =
-        convolved(s, (taper_val[]){fold_groups(s, large, g->groups), taper_step_transpose(s, small, 0, 1),
-                                   taper_val_none(), call->args[6], call->args[5], call->args[4], taper_val_bool(false),
-                                   taper_steps_ints(s, zeros, g->dims), call->args[9]});
+    taper_step product =
+        convolved(s, (taper_step[]){fold_groups(s, large, g->groups), taper_step_transpose(s, small, 0, 1),
+                                    taper_step_none, &s->args[6], &s->args[5], &s->args[4], taper_step_bool(false),
+                                    taper_steps_ints(s, zeros, g->dims), &s->args[9]});
     for (size_t d = 0; d < g->dims; d++) {
         product = taper_step_narrow(s, product, (int64_t)d + 2, 0, weight->sizes[2 + d]);
     }
     return taper_step_transpose(s, product, 0, 1);
 }
 
-// Computes the gradients of a convolution in steps, so that they have gradients too.
-static taper_status gradients_in_steps(taper_call *call)
+// The gradients of a convolution as steps, for gradients of gradients.
+static taper_status gradients_in_steps(taper_steps *s)
 {
-    taper_steps s;
-    const taper_tensor *const weight = call->args[2].as.tensor, *const grad = call->args[0].as.tensor;
+    const taper_tensor *const weight = s->args[2].as.tensor, *const grad = s->args[0].as.tensor;
     geometry g = {.dims = weight->rank - 2u};
-    TAPER_TRY(read_numbers(call, 4, g.dims, g.stride));
-    TAPER_TRY(read_numbers(call, 5, g.dims, g.padding));
-    TAPER_TRY(read_numbers(call, 6, g.dims, g.dilation));
-    TAPER_TRY(taper_arg_bool(call, 7, &g.transposed));
-    TAPER_TRY(taper_arg_int(call, 9, &g.groups));
-    taper_steps_begin(&s, call->run);
-    if (taper_step_mask(call, 10, 0)) {
-        taper_steps_ret(&s, call, 0, input_gradient(&s, call, &g));
+    TAPER_TRY(read_numbers(s, 4, g.dims, g.stride));
+    TAPER_TRY(read_numbers(s, 5, g.dims, g.padding));
+    TAPER_TRY(read_numbers(s, 6, g.dims, g.dilation));
+    g.transposed = taper_steps_bool(s, 7);
+    g.groups = taper_steps_int(s, 9);
+    if (taper_step_mask(s, 10, 0)) {
+        taper_steps_ret(s, 0, input_gradient(s, &g));
     }
-    if (taper_step_mask(call, 10, 1)) {
-        taper_steps_ret(&s, call, 1, weight_gradient(&s, call, &g));
+    if (taper_step_mask(s, 10, 1)) {
+        taper_steps_ret(s, 1, weight_gradient(s, &g));
     }
-    if (taper_step_mask(call, 10, 2) && call->args[3].tag == TAPER_TENSOR) {
+    if (taper_step_mask(s, 10, 2) && s->args[3].tag == TAPER_TENSOR) {
         int64_t dims[TAPER_MAX_RANK];
         size_t count = 0;
         for (int64_t d = 0; d < grad->rank; d++) {
@@ -176,31 +168,24 @@ static taper_status gradients_in_steps(taper_call *call)
                 dims[count++] = d;
             }
         }
-        taper_steps_ret(&s, call, 2,
-                        TAPER_STEP(&s, aten_sum_dim_IntList, call->args[0], taper_steps_ints(&s, dims, count)));
+        taper_steps_ret(s, 2, TAPER_STEP(s, aten_sum_dim_IntList, &s->args[0], taper_steps_ints(s, dims, count)));
     }
-    return taper_steps_end(&s);
+    return s->status;
 }
 
 TAPER_STEPS_KERNEL(taper_op_convolution_gradients)
 {
-    taper_tape_caller caller = {call->run, false};
-    const taper_op *const op = TAPER_OP(aten_convolution_backward);
-    taper_val sizes = taper_val_none();
-    if ((call->run->tape != NULL && call->run->tape->records_steps) || op == NULL) {
-        return gradients_in_steps(call);
+    taper_step results[3], sizes = taper_step_none;
+    if (s->caller.records || !TAPER_HAS_OP(aten_convolution_backward)) {
+        return gradients_in_steps(s);
     }
-    if (call->args[3].tag == TAPER_TENSOR) {
-        taper_list *const list = taper_list_new(call->run->heap, &taper_type_int, 1);
-        if (list == NULL) {
-            return taper_fail_memory(call->run->error);
-        }
-        list->items[list->count++] = taper_val_int(call->args[3].as.tensor->sizes[0]);
-        sizes = TAPER_VAL(list);
+    if (taper_step_is_tensor(&s->args[3])) {
+        sizes = taper_steps_ints(s, s->args[3].as.tensor->sizes, 1);
     }
-    taper_val args[11] = {call->args[0], call->args[1], call->args[2], sizes,         call->args[4], call->args[5],
-                          call->args[6], call->args[7], call->args[8], call->args[9], call->args[10]};
-    const taper_status status = taper_tape_call_op(&caller, op, args, 11, call->rets, 3);
-    taper_val_release(sizes);
-    return status;
+    TAPER_STEP_ALL(s, aten_convolution_backward, results, 3, &s->args[0], &s->args[1], &s->args[2], sizes, &s->args[4],
+                   &s->args[5], &s->args[6], &s->args[7], &s->args[8], &s->args[9], &s->args[10]);
+    for (size_t i = 0; i < 3; i++) {
+        taper_steps_ret(s, i, results[i]);
+    }
+    return s->status;
 }

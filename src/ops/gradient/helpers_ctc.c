@@ -11,50 +11,33 @@ static const double impossible = -1e30;
 typedef struct sequences {
     int64_t moments, batch, classes, width; // width: states of the longest sequence
     int64_t blank;
-    taper_val lengths, target_lengths;     // int64 vectors
-    taper_val labels, starts, ends, skips; // [batch, width]: label of each state; for starts, ends and skips 0 if
-                                           // allowed, otherwise `impossible`
+    taper_step lengths, target_lengths;     // int64 vectors
+    taper_step labels, starts, ends, skips; // [batch, width]: labels of the states; 0 or `impossible` for each
 } sequences;
 
-static taper_val as_numbers(taper_steps *s, taper_val value)
+static taper_step as_numbers(taper_steps *s, taper_step value)
 {
-    if (value.tag == TAPER_LIST) {
-        taper_tensor *made;
-        const taper_list *const list = value.as.list;
+    if (value->tag == TAPER_LIST) {
+        const taper_list *const list = value->as.list;
         const int64_t count = (int64_t)list->count;
-        if (s->status != TAPER_OK) {
-            return taper_val_none();
+        int64_t *const numbers = taper_step_table(s, TAPER_I64, 1, &count, &value);
+        for (size_t i = 0; numbers != NULL && i < list->count; i++) {
+            numbers[i] = list->items[i].as.i;
         }
-        taper_steps_fail(s, taper_tensor_new(s->run->heap, TAPER_I64, 1, &count, NULL, &made, s->run->error));
-        if (s->status != TAPER_OK) {
-            return taper_val_none();
-        }
-        for (size_t i = 0; i < list->count; i++) {
-            ((int64_t *)taper_tensor_mutable(made))[i] = list->items[i].as.i;
-        }
-        return taper_steps_keep(s, TAPER_VAL(made));
+        return value;
     }
-    value = TAPER_STEP(s, aten_to_dtype, value, taper_val_int(TAPER_I64));
+    value = TAPER_STEP(s, aten_to_dtype, value, taper_step_int(s, TAPER_I64));
     value = TAPER_STEP(s, aten_contiguous, value);
     return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, (int64_t[]){-1}, 1));
 }
 
-static void *new_table(taper_steps *s, const sequences *q, taper_dtype dtype, taper_val *table)
+static void *new_table(taper_steps *s, const sequences *q, taper_dtype dtype, taper_step *table)
 {
-    taper_tensor *made;
-    const int64_t sizes[2] = {q->batch, q->width};
-    if (s->status == TAPER_OK) {
-        taper_steps_fail(s, taper_tensor_new(s->run->heap, dtype, 2, sizes, NULL, &made, s->run->error));
-    }
-    if (s->status != TAPER_OK) {
-        return NULL;
-    }
-    *table = taper_steps_keep(s, TAPER_VAL(made));
-    return taper_tensor_mutable(made);
+    return taper_step_table(s, dtype, 2, (int64_t[]){q->batch, q->width}, table);
 }
 
 // Writes the tables of the states: state 2 k + 1 of a sequence is its label k, and the others are blanks.
-static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape, taper_val targets)
+static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape, taper_step targets)
 {
     const taper_tensor *const flat = taper_steps_tensor(s, targets), *const counts =
                                                                          taper_steps_tensor(s, q->target_lengths);
@@ -81,48 +64,42 @@ static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape,
     }
 }
 
-static taper_val shifted(taper_steps *s, taper_val alpha, int64_t by)
+static taper_step shifted(taper_steps *s, taper_step alpha, int64_t by)
 {
     const int64_t pad[2] = {by, -by};
-    return TAPER_STEP(s, aten_constant_pad_nd, alpha, taper_steps_ints(s, pad, 2), taper_val_double(impossible));
+    return TAPER_STEP(s, aten_constant_pad_nd, alpha, taper_steps_ints(s, pad, 2), taper_step_double(s, impossible));
 }
 
-// Adds one time step to the logarithms of the probabilities of the paths to each state. *alpha is an owned reference.
-static taper_status advance(taper_call *call, const sequences *q, taper_val emitted, int64_t moment, taper_val *alpha)
+// Returns the logarithms of the paths to each state after one more moment.
+static taper_step advance(taper_steps *s, const sequences *q, taper_step emitted, int64_t moment, taper_step alpha)
 {
-    taper_steps s;
-    taper_steps_begin(&s, call->run);
-    const taper_val now = TAPER_STEP(&s, aten_select_int, emitted, taper_val_int(0), taper_val_int(moment));
-    const taper_val ways[3] = {*alpha, shifted(&s, *alpha, 1), taper_step_add(&s, shifted(&s, *alpha, 2), q->skips)};
-    taper_val next = TAPER_STEP(&s, aten_stack, taper_steps_list(&s, ways, 3), taper_val_int(0));
+    const taper_step now = TAPER_STEP(s, aten_select_int, emitted, TAPER_STEP_INT(0), taper_step_int(s, moment));
+    const taper_step ways[3] = {alpha, shifted(s, alpha, 1), taper_step_add(s, shifted(s, alpha, 2), q->skips)};
+    taper_step next = TAPER_STEP(s, aten_stack, taper_steps_list(s, ways, 3), TAPER_STEP_INT(0));
     const int64_t first = 0;
-    next = TAPER_STEP(&s, aten_logsumexp, next, taper_steps_ints(&s, &first, 1));
-    next = taper_step_add(&s, next, now);
-    const taper_val lasts = TAPER_STEP(&s, aten_gt_Scalar, q->lengths, taper_val_int(moment));
-    next = taper_step_where(&s, taper_step_unsqueeze(&s, lasts, 1), next, *alpha);
-    if (s.status == TAPER_OK) {
-        taper_val_replace(alpha, taper_val_retain(next));
-    }
-    return taper_steps_end(&s);
+    next = TAPER_STEP(s, aten_logsumexp, next, taper_steps_ints(s, &first, 1));
+    next = taper_step_add(s, next, now);
+    const taper_step lasts = TAPER_STEP(s, aten_gt_Scalar, q->lengths, taper_step_int(s, moment));
+    return taper_step_where(s, taper_step_unsqueeze(s, lasts, 1), next, alpha);
 }
 
-// Adds 0 with the gradient of the sum of all probabilities. PyTorch's gradient of the loss has this summand, which has
-// no effect if a log_softmax precedes the loss.
-static taper_val with_probabilities(taper_steps *s, const sequences *q, taper_val logs, taper_val loss)
+// Adds 0 with the gradient of the sum of all probabilities. PyTorch's gradient of the loss has this summand, which a
+// log_softmax before the loss removes.
+static taper_step with_probabilities(taper_steps *s, const sequences *q, taper_step logs, taper_step loss)
 {
-    taper_val moments = TAPER_STEP(s, aten_arange, taper_val_int(q->moments));
+    taper_step moments = TAPER_STEP(s, aten_arange, taper_step_int(s, q->moments));
     moments =
         TAPER_STEP(s, aten_lt_Tensor, taper_step_unsqueeze(s, moments, 1), taper_step_unsqueeze(s, q->lengths, 0));
-    taper_val sum = taper_step_sum(s, TAPER_STEP(s, aten_exp, logs), 2, false);
-    sum = TAPER_STEP(s, aten_masked_fill_Scalar, sum, TAPER_STEP(s, aten_logical_not, moments), taper_val_int(0));
+    taper_step sum = taper_step_sum(s, TAPER_STEP(s, aten_exp, logs), 2, false);
+    sum = TAPER_STEP(s, aten_masked_fill_Scalar, sum, TAPER_STEP(s, aten_logical_not, moments), TAPER_STEP_INT(0));
     sum = taper_step_sum(s, sum, 0, false);
     return taper_step_add(s, loss, taper_step_sub(s, sum, taper_step_detach(s, sum)));
 }
 
-static taper_val reduced(taper_steps *s, const sequences *q, taper_val loss, int64_t reduction)
+static taper_step reduced(taper_steps *s, const sequences *q, taper_step loss, int64_t reduction)
 {
     if (reduction == 1) {
-        const taper_val counts = TAPER_STEP(s, aten_clamp_min, q->target_lengths, taper_val_int(1));
+        const taper_step counts = TAPER_STEP(s, aten_clamp_min, q->target_lengths, TAPER_STEP_INT(1));
         loss = taper_step_div(s, loss, counts);
     }
     return taper_step_reduced(s, loss, reduction);
@@ -130,28 +107,24 @@ static taper_val reduced(taper_steps *s, const sequences *q, taper_val loss, int
 
 TAPER_STEPS_KERNEL(taper_op_ctc_steps)
 {
-    taper_steps s;
     sequences q = {.batch = 1};
-    int64_t reduction;
-    bool zeroes;
-    const taper_tensor *const shape = call->args[1].as.tensor, *const given = call->args[0].as.tensor;
-    TAPER_TRY(taper_arg_int(call, 4, &q.blank));
-    TAPER_TRY(taper_arg_int(call, 5, &reduction));
-    TAPER_TRY(taper_arg_bool(call, 6, &zeroes));
+    const taper_tensor *const shape = s->args[1].as.tensor, *const given = s->args[0].as.tensor;
+    q.blank = taper_steps_int(s, 4);
+    const int64_t reduction = taper_steps_int(s, 5);
+    const bool zeroes = taper_steps_bool(s, 6);
     const bool single = given->rank == 2;
-    taper_steps_begin(&s, call->run);
-    const taper_val logs = single ? taper_step_unsqueeze(&s, call->args[0], 1) : call->args[0];
-    const taper_tensor *const t = taper_steps_tensor(&s, logs);
-    const taper_val targets = as_numbers(&s, call->args[1]);
-    q.lengths = as_numbers(&s, call->args[2]);
-    q.target_lengths = as_numbers(&s, call->args[3]);
-    const taper_tensor *const counts = taper_steps_tensor(&s, q.target_lengths);
+    const taper_step logs = single ? taper_step_unsqueeze(s, &s->args[0], 1) : &s->args[0];
+    const taper_tensor *const t = taper_steps_tensor(s, logs);
+    const taper_step targets = as_numbers(s, &s->args[1]);
+    q.lengths = as_numbers(s, &s->args[2]);
+    q.target_lengths = as_numbers(s, &s->args[3]);
+    const taper_tensor *const counts = taper_steps_tensor(s, q.target_lengths);
     if (t == NULL || counts == NULL || t->rank != 3 || taper_tensor_numel(counts) != t->sizes[1]) {
-        if (s.status == TAPER_OK) {
-            taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                                            "ctc_loss expects a target length for each sequence"));
+        if (s->status == TAPER_OK) {
+            taper_steps_fail(s, taper_fail(s->call->run->error, TAPER_ERROR_ARGUMENT,
+                                           "ctc_loss expects a target length for each sequence"));
         }
-        return taper_steps_end(&s);
+        return s->status;
     }
     q.moments = t->sizes[0];
     q.batch = t->sizes[1];
@@ -160,43 +133,42 @@ TAPER_STEPS_KERNEL(taper_op_ctc_steps)
     for (int64_t n = 0; n < q.batch; n++) {
         const int64_t length = ((const int64_t *)taper_tensor_data(counts))[n];
         if (length < 0 || length > labels) {
-            taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                                            "ctc_loss expects target lengths from 0 to the number of targets, and "
-                                            "sequence %lld has %lld",
-                                            (long long)n, (long long)length));
-            return taper_steps_end(&s);
+            taper_steps_fail(s, taper_fail(s->call->run->error, TAPER_ERROR_ARGUMENT,
+                                           "ctc_loss expects target lengths from 0 to the number of targets, and "
+                                           "sequence %lld has %lld",
+                                           (long long)n, (long long)length));
+            return s->status;
         }
         q.width = taper_max_i64(q.width, 2 * length + 1);
     }
-    make_tables(&s, &q, shape, targets);
-    const taper_val dtype = taper_val_int(given->dtype);
-    q.starts = TAPER_STEP(&s, aten_to_dtype, q.starts, dtype);
-    q.ends = TAPER_STEP(&s, aten_to_dtype, q.ends, dtype);
-    q.skips = TAPER_STEP(&s, aten_to_dtype, q.skips, dtype);
+    make_tables(s, &q, shape, targets);
+    const taper_step dtype = taper_step_int(s, given->dtype);
+    q.starts = TAPER_STEP(s, aten_to_dtype, q.starts, dtype);
+    q.ends = TAPER_STEP(s, aten_to_dtype, q.ends, dtype);
+    q.skips = TAPER_STEP(s, aten_to_dtype, q.skips, dtype);
     const int64_t wide[3] = {q.moments, q.batch, q.width};
-    const taper_val index =
-        TAPER_STEP(&s, aten_expand, taper_step_unsqueeze(&s, q.labels, 0), taper_steps_ints(&s, wide, 3));
-    const taper_val emitted = TAPER_STEP(&s, aten_gather, logs, taper_val_int(2), index);
-    const taper_val start =
-        taper_step_add(&s, TAPER_STEP(&s, aten_select_int, emitted, taper_val_int(0), taper_val_int(0)), q.starts);
-    taper_val alpha = s.status == TAPER_OK ? taper_val_retain(start) : taper_val_none();
-    for (int64_t moment = 1; moment < q.moments && s.status == TAPER_OK; moment++) {
-        taper_steps_fail(&s, advance(call, &q, emitted, moment, &alpha));
+    const taper_step index =
+        TAPER_STEP(s, aten_expand, taper_step_unsqueeze(s, q.labels, 0), taper_steps_ints(s, wide, 3));
+    const taper_step emitted = TAPER_STEP(s, aten_gather, logs, TAPER_STEP_INT(2), index);
+    const size_t before = s->count;
+    taper_step alpha =
+        taper_step_add(s, TAPER_STEP(s, aten_select_int, emitted, TAPER_STEP_INT(0), TAPER_STEP_INT(0)), q.starts);
+    for (int64_t moment = 1; moment < q.moments && s->status == TAPER_OK; moment++) {
+        alpha = advance(s, &q, emitted, moment, alpha);
+        taper_steps_carry(s, before, &alpha, 1);
     }
-    taper_steps_keep(&s, alpha);
     const int64_t last = 1;
-    taper_val loss = taper_step_neg(
-        &s, TAPER_STEP(&s, aten_logsumexp, taper_step_add(&s, alpha, q.ends), taper_steps_ints(&s, &last, 1)));
-    loss = with_probabilities(&s, &q, logs, loss);
-    const taper_val none = TAPER_STEP(&s, aten_gt_Scalar, loss, taper_val_double(-impossible / 10));
-    loss = TAPER_STEP(&s, aten_masked_fill_Scalar, loss, none, taper_val_double(zeroes ? 0 : INFINITY));
-    loss = reduced(&s, &q, loss, reduction);
-    loss = single && reduction == 0 ? TAPER_STEP(&s, aten_squeeze_dim, loss, taper_val_int(0)) : loss;
-    taper_steps_ret(&s, call, 0, loss);
-    return taper_steps_end(&s);
+    taper_step loss = taper_step_neg(
+        s, TAPER_STEP(s, aten_logsumexp, taper_step_add(s, alpha, q.ends), taper_steps_ints(s, &last, 1)));
+    loss = with_probabilities(s, &q, logs, loss);
+    const taper_step none = TAPER_STEP(s, aten_gt_Scalar, loss, taper_step_double(s, -impossible / 10));
+    loss = TAPER_STEP(s, aten_masked_fill_Scalar, loss, none, taper_step_double(s, zeroes ? 0 : INFINITY));
+    loss = reduced(s, &q, loss, reduction);
+    loss = single && reduction == 0 ? TAPER_STEP(s, aten_squeeze_dim, loss, TAPER_STEP_INT(0)) : loss;
+    return taper_steps_ret(s, 0, loss);
 }
 
 TAPER_STEPS_KERNEL(taper_op_ctc_list_steps)
 {
-    return taper_op_ctc_steps_checked(call);
+    return run_taper_op_ctc_steps(s);
 }

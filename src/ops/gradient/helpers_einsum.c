@@ -77,16 +77,16 @@ static void append_labels(char *text, const char *labels)
 
 // A tensor with its labels: an operand, or a product.
 typedef struct factor {
-    taper_val value;
+    taper_step value;
     char labels[MOST_LABELS]; // empty if the factor has become part of a product
     bool wanted;              // true if the gradient of the factor is wanted
 } factor;
 
 // Returns the product of two factors, or one factor with other labels if b is NULL.
-static taper_val product(taper_steps *s, const factor *a, const factor *b, const char *labels)
+static taper_step product(taper_steps *s, const factor *a, const factor *b, const char *labels)
 {
     char text[MOST_TEXT] = "";
-    const taper_val values[2] = {a->value, b != NULL ? b->value : taper_val_none()};
+    const taper_step values[2] = {a->value, b != NULL ? b->value : taper_step_none};
     append_labels(text, a->labels);
     if (b != NULL) {
         strcat(text, ",");
@@ -98,18 +98,18 @@ static taper_val product(taper_steps *s, const factor *a, const factor *b, const
 }
 
 // Gives the gradient the dimensions of `like` whose labels it lacks: they were summed.
-static taper_val expanded(taper_steps *s, taper_val value, const char *found, const factor *like)
+static taper_step expanded(taper_steps *s, taper_step value, const char *found, const factor *like)
 {
     const char *const labels = like->labels, *const dots = strchr(labels, '.');
     for (size_t d = 0; labels[d] != '\0' && (dots == NULL || labels + d < dots); d++) {
         if (!has_label(found, labels[d])) {
-            value = TAPER_STEP(s, aten_unsqueeze, value, taper_val_int((int64_t)d));
+            value = taper_step_unsqueeze(s, value, (int64_t)d);
         }
     }
     // These dimensions are counted from the last one, because the dots stand for any number of dimensions.
     for (size_t d = strlen(labels); dots != NULL && labels + d - 1 > dots; d--) {
         if (!has_label(found, labels[d - 1])) {
-            value = TAPER_STEP(s, aten_unsqueeze, value, taper_val_int((int64_t)d - (int64_t)strlen(labels) - 1));
+            value = taper_step_unsqueeze(s, value, (int64_t)d - (int64_t)strlen(labels) - 1);
         }
     }
     const taper_tensor *const tensor = taper_steps_tensor(s, value), *const to = taper_steps_tensor(s, like->value);
@@ -120,7 +120,7 @@ static taper_val expanded(taper_steps *s, taper_val value, const char *found, co
 }
 
 // Returns the gradient of the factor `of` in a product with `other` (or in a sum, if other is NULL) with gradient grad.
-static taper_val gradient_of(taper_steps *s, const factor *grad, const factor *other, const factor *of)
+static taper_step gradient_of(taper_steps *s, const factor *grad, const factor *other, const factor *of)
 {
     char labels[MOST_LABELS] = "";
     factor conjugated;
@@ -133,7 +133,7 @@ static taper_val gradient_of(taper_steps *s, const factor *grad, const factor *o
         conjugated = *other;
         conjugated.value = taper_step_conj(s, other->value);
     }
-    const taper_val value = product(s, grad, other != NULL ? &conjugated : NULL, labels);
+    const taper_step value = product(s, grad, other != NULL ? &conjugated : NULL, labels);
     return TAPER_STEP(s, taper_sum_to, expanded(s, value, labels, of), of->value);
 }
 
@@ -147,18 +147,18 @@ static bool is_supported(const equation *e, size_t operand)
     return true;
 }
 
-static bool is_wanted(const taper_call *call, size_t operand)
+static bool is_wanted(taper_steps *s, size_t operand)
 {
-    const taper_list *const mask = call->args[3].as.list;
-    return mask->count != call->args[2].as.list->count || mask->items[operand].as.i != 0;
+    const taper_list *const mask = s->args[3].as.list;
+    return mask->count != s->args[2].as.list->count || mask->items[operand].as.i != 0;
 }
 
-static taper_status check_wanted(const taper_call *call, const equation *e)
+static taper_status check_wanted(taper_steps *s, const equation *e)
 {
     for (size_t i = 0; i < e->count; i++) {
-        if (is_wanted(call, i) && !is_supported(e, i)) {
+        if (is_wanted(s, i) && !is_supported(e, i)) {
             TAPER_FAIL(
-                call->run->error, TAPER_ERROR_UNSUPPORTED,
+                s->call->run->error, TAPER_ERROR_UNSUPPORTED,
                 "the gradient of einsum with a label twice in an operand, or with an ellipsis that is summed, is "
                 "not supported: use diagonal or sum");
         }
@@ -172,12 +172,12 @@ static unsigned bit_of(char label)
 }
 
 // Chooses the order of the products: count - 1 steps.
-static void choose_steps(const taper_call *call, const equation *e, taper_einsum_step *steps)
+static void choose_steps(taper_steps *s, const equation *e, taper_einsum_step *steps)
 {
     uint64_t operands[MOST_OPERANDS] = {0}, result = 0;
     int64_t sizes[64] = {0};
     for (size_t i = 0; i < e->count; i++) {
-        const taper_tensor *const tensor = call->args[2].as.list->items[i].as.tensor;
+        const taper_tensor *const tensor = s->args[2].as.list->items[i].as.tensor;
         const size_t labels = strlen(e->operands[i]);
         size_t dim = 0;
         for (const char *at = e->operands[i]; *at != '\0'; at++) {
@@ -199,7 +199,7 @@ static void choose_steps(const taper_call *call, const equation *e, taper_einsum
 // another factor has.
 static factor joined(const equation *e, const factor *factors, size_t left, size_t right)
 {
-    factor made = {.value = taper_val_none(), .wanted = factors[left].wanted || factors[right].wanted};
+    factor made = {.value = taper_step_none, .wanted = factors[left].wanted || factors[right].wanted};
     const char *const parts[] = {factors[left].labels, factors[right].labels};
     for (size_t p = 0; p < 2; p++) {
         for (const char *at = parts[p]; *at != '\0'; at++) {
@@ -220,24 +220,24 @@ typedef struct joint {
     factor left, right;
 } joint;
 
-static void find_gradients(taper_steps *s, const taper_call *call, const equation *e, taper_val *found)
+static void find_gradients(taper_steps *s, const equation *e, taper_step *found)
 {
     factor factors[MOST_OPERANDS];
     joint joints[MOST_OPERANDS];
     taper_einsum_step steps[MOST_OPERANDS];
-    taper_val grads[MOST_OPERANDS];
+    taper_step grads[MOST_OPERANDS];
     for (size_t i = 0; i < e->count; i++) {
-        factors[i].value = call->args[2].as.list->items[i];
-        factors[i].wanted = is_wanted(call, i);
+        factors[i].value = &s->args[2].as.list->items[i];
+        factors[i].wanted = is_wanted(s, i);
         strcpy(factors[i].labels, e->operands[i]);
     }
-    factor grad = {.value = call->args[0]};
+    factor grad = {.value = &s->args[0]};
     strcpy(grad.labels, e->result);
     if (e->count == 1) {
         found[0] = gradient_of(s, &grad, NULL, &factors[0]);
         return;
     }
-    choose_steps(call, e, steps);
+    choose_steps(s, e, steps);
     for (size_t i = 0; i + 1 < e->count; i++) {
         factor *const left = &factors[steps[i].left], *const right = &factors[steps[i].right];
         joints[i] = (joint){*left, *right};
@@ -257,39 +257,33 @@ static void find_gradients(taper_steps *s, const taper_call *call, const equatio
         if (i + 2 == e->count) {
             strcpy(grad.labels, e->result);
         }
-        grads[left] = j->left.wanted ? gradient_of(s, &grad, &j->right, &j->left) : taper_val_none();
-        grads[right] = j->right.wanted ? gradient_of(s, &grad, &j->left, &j->right) : taper_val_none();
+        grads[left] = j->left.wanted ? gradient_of(s, &grad, &j->right, &j->left) : taper_step_none;
+        grads[right] = j->right.wanted ? gradient_of(s, &grad, &j->left, &j->right) : taper_step_none;
         factors[left] = j->left;
         factors[right] = j->right;
     }
     for (size_t i = 0; i < e->count; i++) {
-        found[i] = factors[i].wanted ? grads[i] : taper_val_none();
+        found[i] = factors[i].wanted ? grads[i] : taper_step_none;
     }
 }
 
 TAPER_STEPS_KERNEL(taper_op_einsum_gradients)
 {
     equation e;
-    taper_steps s;
-    taper_val found[MOST_OPERANDS];
-    const taper_list *const tensors = call->args[2].as.list;
-    if (!read_equation((const taper_string *)call->args[1].as.obj, tensors->count, &e)) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,
+    taper_step found[MOST_OPERANDS];
+    const taper_list *const tensors = s->args[2].as.list;
+    if (!read_equation((const taper_string *)s->args[1].as.obj, tensors->count, &e)) {
+        TAPER_FAIL(s->call->run->error, TAPER_ERROR_UNSUPPORTED,
                    "the gradient of this equation of einsum is not supported");
     }
-    TAPER_TRY(check_wanted(call, &e));
-    taper_list *const made = taper_list_new(call->run->heap, &taper_type_optional_tensor, tensors->count);
-    if (made == NULL) {
-        return taper_fail_memory(call->run->error);
-    }
-    taper_ret(call, 0, TAPER_VAL(made));
+    TAPER_TRY(check_wanted(s, &e));
+    const taper_step made = taper_steps_new_list(s, &taper_type_optional_tensor, tensors->count);
     for (size_t i = 0; i < e.count; i++) {
-        found[i] = taper_val_none();
+        found[i] = taper_step_none;
     }
-    taper_steps_begin(&s, call->run);
-    find_gradients(&s, call, &e, found);
-    for (size_t i = 0; s.status == TAPER_OK && i < e.count; i++) {
-        made->items[made->count++] = taper_val_retain(found[i]);
+    find_gradients(s, &e, found);
+    for (size_t i = 0; i < e.count; i++) {
+        taper_steps_append(s, made, found[i]);
     }
-    return taper_steps_end(&s);
+    return taper_steps_ret(s, 0, made);
 }

@@ -20,68 +20,57 @@ static int64_t source_of(int mode, int64_t at, int64_t size)
     return at >= size ? size - 2 - (at - size) : at;
 }
 
-// Pads with elements of the tensor itself: selects indices along each dimension.
-static taper_status pad_steps(taper_call *call, int mode, taper_val value)
+// Pads with elements of the tensor itself: for each dimension, a selection of its indices.
+static taper_status pad_steps(taper_steps *s, int mode, taper_step value)
 {
-    taper_steps s;
-    const taper_tensor *const self = call->args[0].as.tensor;
+    const taper_tensor *const self = s->args[0].as.tensor;
     int64_t pad[2 * TAPER_MAX_RANK];
     size_t count;
-    TAPER_TRY(taper_arg_ints(call, 1, 0, 2 * TAPER_MAX_RANK, pad, &count));
-    taper_steps_begin(&s, call->run);
+    TAPER_TRY(taper_arg_ints(s->call, 1, 0, 2 * TAPER_MAX_RANK, pad, &count));
     if (mode == CONSTANT) {
-        value = value.tag == TAPER_NONE ? taper_val_int(0) : value;
-        taper_steps_ret(&s, call, 0, TAPER_STEP(&s, aten_constant_pad_nd, call->args[0], call->args[1], value));
-        return taper_steps_end(&s);
+        value = value->tag == TAPER_NONE ? TAPER_STEP_INT(0) : value;
+        return taper_steps_ret(s, 0, TAPER_STEP(s, aten_constant_pad_nd, &s->args[0], &s->args[1], value));
     }
-    taper_val result = call->args[0];
+    taper_step result = &s->args[0];
     for (size_t i = 0; i < count / 2 && i < self->rank; i++) {
         const int64_t dim = self->rank - 1 - (int64_t)i, size = self->sizes[dim];
         int64_t length = 0;
-        taper_tensor *made = NULL;
+        taper_step made;
         const bool fits = pad[2 * i] >= -size && taper_add_i64(size, pad[2 * i], &length) &&
                           taper_add_i64(length, pad[2 * i + 1], &length);
         if (!fits || length < 0 || size == 0) {
-            taper_steps_fail(&s, taper_fail(call->run->error, TAPER_ERROR_ARGUMENT,
-                                            "padding by %lld and %lld is too much for dimension %lld of size %lld",
-                                            (long long)pad[2 * i], (long long)pad[2 * i + 1], (long long)dim,
-                                            (long long)size));
-        } else if (s.status == TAPER_OK) {
-            taper_steps_fail(&s,
-                             taper_tensor_new(call->run->heap, TAPER_I64, 1, &length, NULL, &made, call->run->error));
-        }
-        if (s.status != TAPER_OK) {
+            taper_steps_fail(s, taper_fail(s->call->run->error, TAPER_ERROR_ARGUMENT,
+                                           "padding by %lld and %lld is too much for dimension %lld of size %lld",
+                                           (long long)pad[2 * i], (long long)pad[2 * i + 1], (long long)dim,
+                                           (long long)size));
             break;
         }
-        int64_t *const sources = taper_tensor_mutable(made);
-        for (int64_t k = 0; k < length; k++) {
+        int64_t *const sources = taper_step_table(s, TAPER_I64, 1, &length, &made);
+        for (int64_t k = 0; sources != NULL && k < length; k++) {
             const int64_t from = source_of(mode, k - pad[2 * i], size);
             sources[k] = taper_min_i64(taper_max_i64(from, 0), size - 1);
         }
-        result = TAPER_STEP(&s, aten_index_select, result, taper_val_int(dim), taper_steps_keep(&s, TAPER_VAL(made)));
+        result = TAPER_STEP(s, aten_index_select, result, taper_step_int(s, dim), made);
     }
-    taper_steps_ret(&s, call, 0, result);
-    return taper_steps_end(&s);
+    return taper_steps_ret(s, 0, result);
 }
 
 TAPER_STEPS_KERNEL(taper_op_pad_steps)
 {
-    int64_t mode;
-    TAPER_TRY(taper_arg_int(call, 2, &mode));
-    return pad_steps(call, (int)mode, call->args[3]);
+    const int64_t mode = taper_steps_int(s, 2);
+    return pad_steps(s, (int)mode, &s->args[3]);
 }
 
 TAPER_STEPS_KERNEL(taper_op_pad_named_steps)
 {
     static const char *const names[] = {"reflect", "replicate", "circular"};
-    const taper_string *name;
-    TAPER_TRY(taper_arg_string(call, 2, &name));
+    const taper_string *const name = s->args[2].as.string;
     for (int i = 0; i < 3; i++) {
         if (name->length == strlen(names[i]) && memcmp(name->data, names[i], name->length) == 0) {
-            return pad_steps(call, i, call->args[3]);
+            return pad_steps(s, i, &s->args[3]);
         }
     }
-    return pad_steps(call, CONSTANT, call->args[3]);
+    return pad_steps(s, CONSTANT, &s->args[3]);
 }
 
 // ---- maxima
@@ -89,12 +78,11 @@ TAPER_STEPS_KERNEL(taper_op_pad_named_steps)
 // Adds each gradient to the element at its index, which is a position within the last `dims` dimensions.
 TAPER_STEPS_KERNEL(taper_op_unpool)
 {
-    taper_steps s;
-    const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
-    int64_t dims, flat[TAPER_MAX_RANK], small[TAPER_MAX_RANK];
-    TAPER_TRY(taper_arg_int(call, 3, &dims));
+    const taper_tensor *const self = s->args[1].as.tensor, *const grad = s->args[0].as.tensor;
+    int64_t flat[TAPER_MAX_RANK], small[TAPER_MAX_RANK];
+    const int64_t dims = taper_steps_int(s, 3);
     if (dims < 0 || dims > self->rank || grad->rank != self->rank) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
+        TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
     }
     const size_t outer = self->rank - (size_t)dims;
     flat[outer] = small[outer] = 1;
@@ -106,24 +94,21 @@ TAPER_STEPS_KERNEL(taper_op_unpool)
             small[outer] = taper_wrap_mul(small[outer], grad->sizes[i]);
         }
     }
-    taper_steps_begin(&s, call->run);
-    taper_val sum = TAPER_STEP(&s, aten_new_zeros, call->args[0], taper_steps_ints(&s, flat, outer + 1));
-    sum = TAPER_STEP(&s, aten_scatter_add, sum, taper_val_int(-1),
-                     taper_step_reshape(&s, call->args[2], small, outer + 1),
-                     taper_step_reshape(&s, call->args[0], small, outer + 1));
-    taper_steps_ret(&s, call, 0, taper_step_like(&s, sum, self));
-    return taper_steps_end(&s);
+    taper_step sum = TAPER_STEP(s, aten_new_zeros, &s->args[0], taper_steps_ints(s, flat, outer + 1));
+    sum = TAPER_STEP(s, aten_scatter_add, sum, TAPER_STEP_INT(-1), taper_step_reshape(s, &s->args[2], small, outer + 1),
+                     taper_step_reshape(s, &s->args[0], small, outer + 1));
+    return taper_steps_ret(s, 0, taper_step_like(s, sum, self));
 }
 
 // The gradient of max_unpool: the elements of the gradient at the indices.
 TAPER_STEPS_KERNEL(taper_op_repool)
 {
-    taper_steps s;
-    const taper_tensor *const grad = call->args[0].as.tensor, *const indices = call->args[1].as.tensor;
-    int64_t dims, flat[TAPER_MAX_RANK], small[TAPER_MAX_RANK];
-    TAPER_TRY(taper_arg_int(call, 2, &dims));
+    const taper_tensor *const grad = s->args[0].as.tensor, *const indices = s->args[1].as.tensor;
+    int64_t flat[TAPER_MAX_RANK], small[TAPER_MAX_RANK];
+    const int64_t dims = taper_steps_int(s, 2);
     if (dims < 0 || dims > grad->rank || indices->rank != grad->rank) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the indices of a pool have another rank than its gradient");
+        TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT,
+                   "the indices of a pool have another rank than its gradient");
     }
     const size_t outer = grad->rank - (size_t)dims;
     flat[outer] = small[outer] = 1;
@@ -135,43 +120,31 @@ TAPER_STEPS_KERNEL(taper_op_repool)
             small[outer] = taper_wrap_mul(small[outer], indices->sizes[i]);
         }
     }
-    taper_steps_begin(&s, call->run);
-    const taper_val found = TAPER_STEP(&s, aten_gather, taper_step_reshape(&s, call->args[0], flat, outer + 1),
-                                       taper_val_int(-1), taper_step_reshape(&s, call->args[1], small, outer + 1));
-    taper_steps_ret(&s, call, 0, taper_step_like(&s, found, indices));
-    return taper_steps_end(&s);
+    const taper_step found = TAPER_STEP(s, aten_gather, taper_step_reshape(s, &s->args[0], flat, outer + 1),
+                                        TAPER_STEP_INT(-1), taper_step_reshape(s, &s->args[1], small, outer + 1));
+    return taper_steps_ret(s, 0, taper_step_like(s, found, indices));
 }
 
 // ---- averages
 
 // Returns a new matrix of zeros, [inputs, outputs]. The sequence owns it.
-static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper_val *matrix)
+static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper_step *matrix)
 {
-    taper_tensor *made;
-    const int64_t sizes[2] = {inputs, outputs};
-    *matrix = taper_val_none();
-    if (s->status == TAPER_OK) {
-        taper_steps_fail(s, taper_tensor_new(s->run->heap, TAPER_F64, 2, sizes, NULL, &made, s->run->error));
-    }
-    if (s->status != TAPER_OK) {
-        return NULL;
-    }
-    *matrix = taper_steps_keep(s, TAPER_VAL(made));
-    double *const numbers = taper_tensor_mutable(made);
-    for (int64_t i = 0; i < inputs * outputs; i++) {
+    double *const numbers = taper_step_table(s, TAPER_F64, 2, (int64_t[]){inputs, outputs}, matrix);
+    for (int64_t i = 0; numbers != NULL && i < inputs * outputs; i++) {
         numbers[i] = 0;
     }
     return numbers;
 }
 
-// Multiplies dimension `dim` of the gradient of the outputs by the matrix.
-static taper_val spread_back(taper_steps *s, taper_val grad, int64_t dim, taper_val matrix)
+// Multiplies dimension dim of the gradient, which has the outputs, by the matrix.
+static taper_step spread_back(taper_steps *s, taper_step grad, int64_t dim, taper_step matrix)
 {
     const taper_tensor *const g = taper_steps_tensor(s, grad);
     if (g == NULL) {
         return grad;
     }
-    matrix = TAPER_STEP(s, aten_to_dtype, matrix, taper_val_int(g->dtype));
+    matrix = TAPER_STEP(s, aten_to_dtype, matrix, taper_step_int(s, g->dtype));
     grad = taper_step_matmul(s, taper_step_transpose(s, grad, dim, -1), taper_step_transpose(s, matrix, 0, 1));
     return taper_step_transpose(s, grad, dim, -1);
 }
@@ -181,9 +154,9 @@ typedef struct window {
     bool counts_padding, sums;
 } window;
 
-static taper_val average_matrix(taper_steps *s, int64_t inputs, int64_t outputs, const window *w)
+static taper_step average_matrix(taper_steps *s, int64_t inputs, int64_t outputs, const window *w)
 {
-    taper_val matrix;
+    taper_step matrix;
     double *const numbers = new_matrix(s, inputs, outputs, &matrix);
     for (int64_t o = 0; o < outputs && numbers != NULL; o++) {
         const int64_t start = taper_wrap_sub(taper_wrap_mul(o, w->stride), w->padding);
@@ -199,23 +172,19 @@ static taper_val average_matrix(taper_steps *s, int64_t inputs, int64_t outputs,
 
 TAPER_STEPS_KERNEL(taper_op_avg_pool_gradient)
 {
-    taper_steps s;
-    const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
-    int64_t numbers[3][TAPER_MAX_RANK], dims;
+    const taper_tensor *const self = s->args[1].as.tensor, *const grad = s->args[0].as.tensor;
+    int64_t numbers[3][TAPER_MAX_RANK];
     size_t counts[3];
-    bool counts_padding;
-    double divisor;
-    TAPER_TRY(taper_arg_int(call, 7, &dims));
+    const int64_t dims = taper_steps_int(s, 7);
     for (size_t i = 0; i < 3; i++) {
-        TAPER_TRY(taper_arg_ints(call, 2 + i, 0, TAPER_MAX_RANK, numbers[i], &counts[i]));
+        TAPER_TRY(taper_arg_ints(s->call, 2 + i, 0, TAPER_MAX_RANK, numbers[i], &counts[i]));
     }
-    TAPER_TRY(taper_arg_bool(call, 5, &counts_padding));
-    TAPER_TRY(taper_arg_double_or(call, 6, 0, &divisor));
+    const bool counts_padding = taper_steps_bool(s, 5);
+    const double divisor = taper_steps_double_or(s, 6, 0);
     if (dims < 0 || dims > self->rank || grad->rank != self->rank || counts[0] == 0) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
+        TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
     }
-    taper_steps_begin(&s, call->run);
-    taper_val value = call->args[0];
+    taper_step value = &s->args[0];
     for (int64_t d = 0; d < dims; d++) {
         int64_t given[3];
         for (size_t i = 0; i < 3; i++) {
@@ -224,49 +193,44 @@ TAPER_STEPS_KERNEL(taper_op_avg_pool_gradient)
         }
         const window w = {given[0], given[1], given[2], counts_padding, divisor != 0};
         const int64_t dim = self->rank - dims + d;
-        value = spread_back(&s, value, dim, average_matrix(&s, self->sizes[dim], grad->sizes[dim], &w));
+        value = spread_back(s, value, dim, average_matrix(s, self->sizes[dim], grad->sizes[dim], &w));
     }
-    taper_steps_ret(&s, call, 0, divisor != 0 ? taper_step_scale(&s, value, 1 / divisor) : value);
-    return taper_steps_end(&s);
+    return taper_steps_ret(s, 0, divisor != 0 ? taper_step_scale(s, value, 1 / divisor) : value);
 }
 
 TAPER_STEPS_KERNEL(taper_op_adaptive_avg_pool_gradient)
 {
-    taper_steps s;
-    const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
-    int64_t dims;
-    TAPER_TRY(taper_arg_int(call, 2, &dims));
+    const taper_tensor *const self = s->args[1].as.tensor, *const grad = s->args[0].as.tensor;
+    const int64_t dims = taper_steps_int(s, 2);
     if (dims < 0 || dims > self->rank || grad->rank != self->rank) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
+        TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
     }
-    taper_steps_begin(&s, call->run);
-    taper_val value = call->args[0];
+    taper_step value = &s->args[0];
     for (int64_t d = self->rank - dims; d < self->rank; d++) {
         const int64_t inputs = self->sizes[d], outputs = grad->sizes[d];
-        taper_val matrix;
-        double *const numbers = new_matrix(&s, inputs, outputs, &matrix);
+        taper_step matrix;
+        double *const numbers = new_matrix(s, inputs, outputs, &matrix);
         for (int64_t o = 0; o < outputs && numbers != NULL; o++) {
             const int64_t first = o * inputs / outputs, last = ((o + 1) * inputs + outputs - 1) / outputs;
             for (int64_t i = first; i < last; i++) {
                 numbers[i * outputs + o] = 1.0 / (double)(last - first);
             }
         }
-        value = spread_back(&s, value, d, matrix);
+        value = spread_back(s, value, d, matrix);
     }
-    taper_steps_ret(&s, call, 0, value);
-    return taper_steps_end(&s);
+    return taper_steps_ret(s, 0, value);
 }
 
 // ---- resizing
 
-// Returns the matrix of one dimension: the unit matrix, resized as images of one column.
-static taper_val resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs, taper_val align,
-                               taper_val scale)
+// Returns the matrix of one dimension: the unit matrix as an image of one column, resized.
+static taper_step resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs, taper_step align,
+                                taper_step scale)
 {
-    taper_val unit = TAPER_STEP(s, aten_eye, taper_val_int(inputs), taper_val_int(TAPER_F64));
+    taper_step unit = TAPER_STEP(s, aten_eye, taper_step_int(s, inputs), taper_step_int(s, TAPER_F64));
     unit = taper_step_reshape(s, unit, (int64_t[]){1, inputs, inputs, 1}, 4);
-    const taper_val size = taper_steps_ints(s, (int64_t[]){outputs, 1}, 2), none = taper_val_none();
-    taper_val found = none;
+    const taper_step size = taper_steps_ints(s, (int64_t[]){outputs, 1}, 2), none = taper_step_none;
+    taper_step found = none;
     switch (kind) {
     case 0:
         found = TAPER_STEP(s, aten_upsample_nearest2d, unit, size, scale, none);
@@ -292,19 +256,15 @@ static taper_val resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int
 
 TAPER_STEPS_KERNEL(taper_op_resize_gradient)
 {
-    taper_steps s;
-    const taper_tensor *const self = call->args[1].as.tensor, *const grad = call->args[0].as.tensor;
-    const taper_list *const factors = call->args[4].tag == TAPER_LIST ? call->args[4].as.list : NULL;
-    int64_t kind;
-    TAPER_TRY(taper_arg_int(call, 2, &kind));
-    taper_steps_begin(&s, call->run);
-    taper_val value = call->args[0];
+    const taper_tensor *const self = s->args[1].as.tensor, *const grad = s->args[0].as.tensor;
+    const taper_list *const factors = s->args[4].tag == TAPER_LIST ? s->args[4].as.list : NULL;
+    const int64_t kind = taper_steps_int(s, 2);
+    taper_step value = &s->args[0];
     for (size_t d = 2; d < self->rank; d++) {
-        const taper_val scale = factors != NULL ? (d - 2 < factors->count ? factors->items[d - 2] : taper_val_none())
-                                                : call->args[5 + taper_min_size(d - 2, 2)];
-        const taper_val matrix = resize_matrix(&s, kind, self->sizes[d], grad->sizes[d], call->args[3], scale);
-        value = spread_back(&s, value, (int64_t)d, matrix);
+        const taper_step scale = factors != NULL ? (d - 2 < factors->count ? &factors->items[d - 2] : taper_step_none)
+                                                 : &s->args[5 + taper_min_size(d - 2, 2)];
+        const taper_step matrix = resize_matrix(s, kind, self->sizes[d], grad->sizes[d], &s->args[3], scale);
+        value = spread_back(s, value, (int64_t)d, matrix);
     }
-    taper_steps_ret(&s, call, 0, value);
-    return taper_steps_end(&s);
+    return taper_steps_ret(s, 0, value);
 }

@@ -11,66 +11,66 @@ enum { MOST_DIMS = 3 };
 typedef struct sampler {
     int64_t dims, way, padding; // dims: 2 for an image, 3 for a volume
     bool aligned;
-    int64_t sizes[MOST_DIMS];        // sizes in the input, the last dimension first
-    taper_val places[MOST_DIMS];     // places of the points, in elements
-    taper_val lower[MOST_DIMS];      // index of the element before each point; with NEAREST of the nearest element
-    taper_val weights[MOST_DIMS][4]; // weights of the elements at `lower` - 1 to `lower` + 2
-    taper_val flat;                  // the input, [batch, channels, elements]
+    int64_t sizes[MOST_DIMS];         // sizes in the input, the last dimension first
+    taper_step places[MOST_DIMS];     // places of the points, in elements
+    taper_step lower[MOST_DIMS];      // the elements before them
+    taper_step weights[MOST_DIMS][4]; // weights of the elements from -1 to 2
+    taper_step flat;                  // the input, [batch, channels, elements]
 } sampler;
 
-static taper_val clamped(taper_steps *s, taper_val x, int64_t size)
+static taper_step clamped(taper_steps *s, taper_step x, int64_t size)
 {
-    return TAPER_STEP(s, aten_clamp, x, taper_val_int(0), taper_val_int(size - 1));
+    return TAPER_STEP(s, aten_clamp, x, TAPER_STEP_INT(0), taper_step_int(s, size - 1));
 }
 
 // Reflects at both ends: at the centres of the outer elements, or at their edges.
-static taper_val reflected(taper_steps *s, const sampler *g, taper_val x, int64_t size)
+static taper_step reflected(taper_steps *s, const sampler *g, taper_step x, int64_t size)
 {
     const double least = g->aligned ? 0 : -0.5, span = g->aligned ? (double)size - 1 : (double)size;
     if (span == 0) {
         return taper_step_scale(s, x, 0);
     }
     x = TAPER_STEP(s, aten_abs, taper_step_shift(s, x, -least));
-    const taper_val flips = TAPER_STEP(s, aten_floor, taper_step_scale(s, taper_step_detach(s, x), 1 / span));
-    const taper_val rest = taper_step_sub(s, x, taper_step_scale(s, flips, span));
-    taper_val odd = TAPER_STEP(s, aten_remainder_Scalar, flips, taper_val_int(2));
-    odd = TAPER_STEP(s, aten_eq_Scalar, odd, taper_val_int(1));
+    const taper_step flips = TAPER_STEP(s, aten_floor, taper_step_scale(s, taper_step_detach(s, x), 1 / span));
+    const taper_step rest = taper_step_sub(s, x, taper_step_scale(s, flips, span));
+    taper_step odd = TAPER_STEP(s, aten_remainder_Scalar, flips, TAPER_STEP_INT(2));
+    odd = TAPER_STEP(s, aten_eq_Scalar, odd, TAPER_STEP_INT(1));
     return clamped(s, taper_step_shift(s, taper_step_where(s, odd, taper_step_from(s, span, rest), rest), least), size);
 }
 
-static taper_val padded(taper_steps *s, const sampler *g, taper_val x, int64_t size)
+static taper_step padded(taper_steps *s, const sampler *g, taper_step x, int64_t size)
 {
     return g->padding == PAD_BORDER ? clamped(s, x, size) : g->padding == PAD_REFLECTION ? reflected(s, g, x, size) : x;
 }
 
 // The cubic convolution with a = -3/4, for distances up to 1 and from 1 to 2.
-static taper_val near_weight(taper_steps *s, taper_val t)
+static taper_step near_weight(taper_steps *s, taper_step t)
 {
-    taper_val value = taper_step_shift(s, taper_step_scale(s, t, 1.25), -2.25);
+    taper_step value = taper_step_shift(s, taper_step_scale(s, t, 1.25), -2.25);
     value = taper_step_mul(s, taper_step_mul(s, value, t), t);
     return taper_step_shift(s, value, 1);
 }
 
-static taper_val far_weight(taper_steps *s, taper_val t)
+static taper_step far_weight(taper_steps *s, taper_step t)
 {
-    taper_val value = taper_step_shift(s, taper_step_scale(s, t, -0.75), 3.75);
+    taper_step value = taper_step_shift(s, taper_step_scale(s, t, -0.75), 3.75);
     value = taper_step_shift(s, taper_step_mul(s, value, t), -6);
     return taper_step_shift(s, taper_step_mul(s, value, t), 3);
 }
 
-static void prepare(taper_steps *s, sampler *g, taper_val grid, int64_t k)
+static void prepare(taper_steps *s, sampler *g, taper_step grid, int64_t k)
 {
     const int64_t size = g->sizes[k];
-    taper_val x = TAPER_STEP(s, aten_select_int, grid, taper_val_int(-1), taper_val_int(k));
+    taper_step x = TAPER_STEP(s, aten_select_int, grid, TAPER_STEP_INT(-1), taper_step_int(s, k));
     x = g->aligned ? taper_step_scale(s, taper_step_shift(s, x, 1), (double)(size - 1) / 2)
                    : taper_step_shift(s, taper_step_scale(s, taper_step_shift(s, x, 1), (double)size / 2), -0.5);
     x = g->way == BICUBIC ? x : padded(s, g, x, size);
     g->places[k] = x;
-    const taper_val fixed = taper_step_detach(s, x);
+    const taper_step fixed = taper_step_detach(s, x);
     g->lower[k] = g->way == NEAREST ? TAPER_STEP(s, aten_round, fixed) : TAPER_STEP(s, aten_floor, fixed);
-    const taper_val t = taper_step_sub(s, x, g->lower[k]);
+    const taper_step t = taper_step_sub(s, x, g->lower[k]);
     if (g->way == BICUBIC) {
-        const taper_val rest = taper_step_from(s, 1, t);
+        const taper_step rest = taper_step_from(s, 1, t);
         g->weights[k][0] = far_weight(s, taper_step_shift(s, t, 1));
         g->weights[k][1] = near_weight(s, t);
         g->weights[k][2] = near_weight(s, rest);
@@ -83,45 +83,43 @@ static void prepare(taper_steps *s, sampler *g, taper_val grid, int64_t k)
     }
 }
 
-// Adds one element for each point to the sum, an owned reference.
-static taper_status add_tap(taper_call *call, const sampler *g, const int *tap, taper_val *sum)
+// Returns the sum with one more element for each point.
+static taper_step add_tap(taper_steps *s, const sampler *g, const int *tap, taper_step sum)
 {
-    taper_steps s;
-    taper_steps_begin(&s, call->run);
-    taper_val index = taper_val_none(), weight = taper_val_none();
+    taper_step index = taper_step_none, weight = taper_step_none;
     int64_t stride = 1;
     for (int64_t k = 0; k < g->dims; k++) {
-        taper_val at = taper_step_shift(&s, g->lower[k], tap[k] - 1);
-        at = g->way == BICUBIC ? padded(&s, g, at, g->sizes[k]) : at;
-        const taper_val outside = TAPER_STEP(&s, aten_logical_or, TAPER_STEP(&s, aten_lt_Scalar, at, taper_val_int(0)),
-                                             TAPER_STEP(&s, aten_gt_Scalar, at, taper_val_int(g->sizes[k] - 1)));
-        const taper_val own = TAPER_STEP(&s, aten_masked_fill_Scalar, g->weights[k][tap[k]], outside, taper_val_int(0));
-        weight = k == 0 ? own : taper_step_mul(&s, weight, own);
-        at = TAPER_STEP(&s, aten_round, clamped(&s, at, g->sizes[k]));
-        at = taper_step_scale(&s, at, (double)stride);
-        index = k == 0 ? at : taper_step_add(&s, index, at);
+        taper_step at = taper_step_shift(s, g->lower[k], tap[k] - 1);
+        at = g->way == BICUBIC ? padded(s, g, at, g->sizes[k]) : at;
+        const taper_step outside = TAPER_STEP(s, aten_logical_or, TAPER_STEP(s, aten_lt_Scalar, at, TAPER_STEP_INT(0)),
+                                              TAPER_STEP(s, aten_gt_Scalar, at, taper_step_int(s, g->sizes[k] - 1)));
+        const taper_step own =
+            TAPER_STEP(s, aten_masked_fill_Scalar, g->weights[k][tap[k]], outside, TAPER_STEP_INT(0));
+        weight = k == 0 ? own : taper_step_mul(s, weight, own);
+        at = TAPER_STEP(s, aten_round, clamped(s, at, g->sizes[k]));
+        at = taper_step_scale(s, at, (double)stride);
+        index = k == 0 ? at : taper_step_add(s, index, at);
         stride = taper_wrap_mul(stride, g->sizes[k]);
     }
-    const taper_tensor *const w = taper_steps_tensor(&s, weight);
-    const taper_tensor *const flat = g->flat.as.tensor;
+    const taper_tensor *const w = taper_steps_tensor(s, weight);
+    const taper_tensor *const flat = g->flat->as.tensor;
     if (w != NULL) {
         const int64_t points = w->sizes[0] != 0 ? taper_tensor_numel(w) / w->sizes[0] : 0;
         const int64_t sizes[3] = {w->sizes[0], 1, points}, wide[3] = {w->sizes[0], flat->sizes[1], points};
-        index = TAPER_STEP(&s, aten_to_dtype, taper_step_reshape(&s, index, sizes, 3), taper_val_int(TAPER_I64));
-        index = TAPER_STEP(&s, aten_expand, index, taper_steps_ints(&s, wide, 3));
-        const taper_val found = TAPER_STEP(&s, aten_gather, g->flat, taper_val_int(2), index);
-        const taper_val part = taper_step_mul(&s, found, taper_step_reshape(&s, weight, sizes, 3));
-        const taper_val next = taper_step_is_tensor(*sum) ? taper_step_add(&s, *sum, part) : part;
-        if (s.status == TAPER_OK) {
-            taper_val_replace(sum, taper_val_retain(next));
-        }
+        index = TAPER_STEP(s, aten_to_dtype, taper_step_reshape(s, index, sizes, 3), taper_step_int(s, TAPER_I64));
+        index = TAPER_STEP(s, aten_expand, index, taper_steps_ints(s, wide, 3));
+        const taper_step found = TAPER_STEP(s, aten_gather, g->flat, TAPER_STEP_INT(2), index);
+        const taper_step part = taper_step_mul(s, found, taper_step_reshape(s, weight, sizes, 3));
+        return taper_step_is_tensor(sum) ? taper_step_add(s, sum, part) : part;
     }
-    return taper_steps_end(&s);
+    return sum;
 }
 
-static taper_status add_taps(taper_call *call, const sampler *g, taper_val *sum)
+static taper_step add_taps(taper_steps *s, const sampler *g)
 {
     const int first = g->way == BICUBIC ? 0 : 1, count = g->way == BICUBIC ? 4 : g->way == BILINEAR ? 2 : 1;
+    const size_t kept = s->count;
+    taper_step sum = taper_step_none;
     int all = 1;
     for (int64_t k = 0; k < g->dims; k++) {
         all *= count;
@@ -132,38 +130,32 @@ static taper_status add_taps(taper_call *call, const sampler *g, taper_val *sum)
             tap[k] = first + rest % count;
             rest /= count;
         }
-        TAPER_TRY(add_tap(call, g, tap, sum));
+        sum = add_tap(s, g, tap, sum);
+        taper_steps_carry(s, kept, &sum, 1);
     }
-    return TAPER_OK;
+    return sum;
 }
 
 TAPER_STEPS_KERNEL(taper_op_grid_sampler_steps)
 {
-    taper_steps s;
     sampler g;
-    const taper_tensor *const input = call->args[0].as.tensor, *const grid = call->args[1].as.tensor;
-    TAPER_TRY(taper_arg_int(call, 2, &g.way));
-    TAPER_TRY(taper_arg_int(call, 3, &g.padding));
-    TAPER_TRY(taper_arg_bool(call, 4, &g.aligned));
+    const taper_tensor *const input = s->args[0].as.tensor, *const grid = s->args[1].as.tensor;
+    g.way = taper_steps_int(s, 2);
+    g.padding = taper_steps_int(s, 3);
+    g.aligned = taper_steps_bool(s, 4);
     g.dims = input->rank - 2;
     if (g.dims < 2 || g.dims > MOST_DIMS || grid->rank != input->rank) {
-        TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "grid_sampler expects an image or a volume, and its grid");
+        TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT,
+                   "grid_sampler expects an image or a volume, and its grid");
     }
     int64_t sizes[TAPER_MAX_RANK] = {input->sizes[0], input->sizes[1]};
     for (int64_t k = 0; k < g.dims; k++) {
         g.sizes[k] = input->sizes[input->rank - 1 - k];
         sizes[2 + k] = grid->sizes[1 + k];
     }
-    taper_steps_begin(&s, call->run);
-    g.flat = TAPER_STEP(&s, aten_flatten_using_ints, call->args[0], taper_val_int(2), taper_val_int(-1));
+    g.flat = TAPER_STEP(s, aten_flatten_using_ints, &s->args[0], TAPER_STEP_INT(2), TAPER_STEP_INT(-1));
     for (int64_t k = 0; k < g.dims; k++) {
-        prepare(&s, &g, call->args[1], k);
+        prepare(s, &g, &s->args[1], k);
     }
-    taper_val sum = taper_val_none();
-    if (s.status == TAPER_OK) {
-        taper_steps_fail(&s, add_taps(call, &g, &sum));
-    }
-    taper_steps_keep(&s, sum);
-    taper_steps_ret(&s, call, 0, taper_step_reshape(&s, sum, sizes, input->rank));
-    return taper_steps_end(&s);
+    return taper_steps_ret(s, 0, taper_step_reshape(s, add_taps(s, &g), sizes, input->rank));
 }

@@ -4,64 +4,97 @@
 
 #include "ops/gradient/steps.h"
 
-void taper_steps_begin(taper_steps *s, taper_run *run)
-{
-    s->run = run;
-    s->caller = (taper_tape_caller){run, run->tape != NULL && run->tape->records_steps};
-    s->status = TAPER_OK;
-    s->count = 0;
-}
+const taper_val taper_step_none[1] = {{.tag = TAPER_NONE}};
+const taper_val taper_step_bools[2] = {{.tag = TAPER_BOOLEAN, .as.i = 0}, {.tag = TAPER_BOOLEAN, .as.i = 1}};
+#define NUMBER(n)                                                                                                      \
+    {                                                                                                                  \
+        .tag = TAPER_INT, .as.i = (n)                                                                                  \
+    }
+const taper_val taper_step_ints[16] = {NUMBER(-4), NUMBER(-3), NUMBER(-2), NUMBER(-1), NUMBER(0), NUMBER(1),
+                                       NUMBER(2),  NUMBER(3),  NUMBER(4),  NUMBER(5),  NUMBER(6), NUMBER(7),
+                                       NUMBER(8),  NUMBER(9),  NUMBER(10), NUMBER(11)};
 
 void taper_steps_fail(taper_steps *s, taper_status status)
 {
     s->status = s->status == TAPER_OK ? status : s->status;
 }
 
-taper_val taper_steps_keep(taper_steps *s, taper_val value)
+taper_step taper_steps_keep(taper_steps *s, taper_val value)
 {
     if (s->count == TAPER_STEPS_VALUES) {
         taper_val_release(value);
-        taper_steps_fail(s, taper_fail(s->run->error, TAPER_ERROR_INTERNAL, "a gradient of too many steps"));
-        return taper_val_none();
+        taper_steps_fail(s, taper_fail(s->call->run->error, TAPER_ERROR_INTERNAL, "a gradient of too many steps"));
+        return taper_step_none;
     }
-    s->values[s->count++] = value;
-    return value;
+    s->values[s->count] = value;
+    return &s->values[s->count++];
 }
 
-taper_val taper_steps_call(taper_steps *s, const taper_op *op, size_t count, const taper_val *args)
+void taper_steps_release(taper_steps *s, size_t count)
 {
-    taper_val result;
-    taper_steps_call_all(s, op, count, args, &result, 1);
+    while (s->count > count) {
+        taper_val_release(s->values[--s->count]);
+    }
+}
+
+void taper_steps_carry(taper_steps *s, size_t count, taper_step *values, size_t value_count)
+{
+    enum { MOST = 4 };
+    taper_val carried[MOST];
+    assert(value_count <= MOST);
+    for (size_t i = 0; i < value_count; i++) {
+        carried[i] = taper_val_retain(*values[i]);
+    }
+    taper_steps_release(s, count);
+    for (size_t i = 0; i < value_count; i++) {
+        values[i] = taper_steps_keep(s, carried[i]);
+    }
+}
+
+taper_step taper_steps_call1(taper_steps *s, unsigned row, taper_step a)
+{
+    return taper_steps_call(s, row, 1, &a);
+}
+
+taper_step taper_steps_call2(taper_steps *s, unsigned row, taper_step a, taper_step b)
+{
+    return TAPER_STEP_MANY(s, row, a, b);
+}
+
+taper_step taper_steps_call3(taper_steps *s, unsigned row, taper_step a, taper_step b, taper_step c)
+{
+    return TAPER_STEP_MANY(s, row, a, b, c);
+}
+
+taper_step taper_steps_call4(taper_steps *s, unsigned row, taper_step a, taper_step b, taper_step c, taper_step d)
+{
+    return TAPER_STEP_MANY(s, row, a, b, c, d);
+}
+
+taper_step taper_steps_call(taper_steps *s, unsigned row, size_t count, const taper_step *args)
+{
+    taper_step result;
+    taper_steps_call_all(s, row, count, args, &result, 1);
     return result;
 }
 
-void taper_steps_call_all(taper_steps *s, const taper_op *op, size_t count, const taper_val *args, taper_val *results,
-                          size_t result_count)
+static void call_row(taper_steps *s, const taper_op *op, size_t count, const taper_step *args, taper_step *results,
+                     size_t result_count)
 {
     enum { MOST = 16, MOST_RESULTS = 8 };
     const taper_schema *schema;
     taper_val full[MOST], rets[MOST_RESULTS];
+    taper_run *const run = s->call->run;
     for (size_t i = 0; i < MOST_RESULTS; i++) {
         rets[i] = taper_val_none();
     }
-    for (size_t i = 0; i < result_count; i++) {
-        results[i] = taper_val_none();
-    }
-    if (s->status != TAPER_OK) {
-        return;
-    }
-    if (op == NULL) {
-        taper_steps_fail(
-            s, taper_fail(s->run->error, TAPER_ERROR_UNSUPPORTED, "this build lacks an operator that gradients need"));
-        return;
-    }
-    taper_steps_fail(s, taper_registry_schema(s->run->registry, op, &schema, s->run->error));
+    taper_steps_fail(s, taper_registry_schema(run->registry, op, &schema, run->error));
     if (s->status != TAPER_OK) {
         return;
     }
     assert(schema->arg_count <= MOST && schema->ret_count <= MOST_RESULTS);
     for (size_t i = 0; i < schema->arg_count; i++) {
-        full[i] = i < count ? args[i] : schema->args[i].default_value;
+        full[i] = i < count ? *args[i] : schema->args[i].default_value;
     }
     taper_steps_fail(s, taper_tape_call_op(&s->caller, op, full, schema->arg_count, rets, schema->ret_count));
     for (size_t i = 0; i < schema->ret_count; i++) {
@@ -73,57 +106,117 @@ void taper_steps_call_all(taper_steps *s, const taper_op *op, size_t count, cons
     }
 }
 
-static taper_val list_of(taper_steps *s, const taper_type *type, const taper_val *items, size_t count)
+void taper_steps_call_all(taper_steps *s, unsigned row, size_t count, const taper_step *args, taper_step *results,
+                          size_t result_count)
 {
-    taper_list *const list = s->status == TAPER_OK ? taper_list_new(s->run->heap, type, count) : NULL;
-    if (list == NULL) {
-        taper_steps_fail(s, s->status == TAPER_OK ? taper_fail_memory(s->run->error) : TAPER_OK);
-        return taper_val_none();
+    for (size_t i = 0; i < result_count; i++) {
+        results[i] = taper_step_none;
     }
-    for (size_t i = 0; i < count; i++) {
-        list->items[list->count++] = taper_val_retain(items[i]);
+    if (row == TAPER_STEP_NO_ROW && s->status == TAPER_OK) {
+        taper_steps_fail(s, taper_fail(s->call->run->error, TAPER_ERROR_UNSUPPORTED,
+                                       "this build lacks an operator that gradients need"));
+    }
+    if (s->status == TAPER_OK) {
+        call_row(s, &taper_ops[row], count, args, results, result_count);
+    }
+}
+
+taper_step taper_steps_new_list(taper_steps *s, const taper_type *type, size_t count)
+{
+    taper_list *const list = s->status == TAPER_OK ? taper_list_new(s->call->run->heap, type, count) : NULL;
+    if (list == NULL) {
+        taper_steps_fail(s, s->status == TAPER_OK ? taper_fail_memory(s->call->run->error) : TAPER_OK);
+        return taper_step_none;
     }
     return taper_steps_keep(s, TAPER_VAL(list));
 }
 
-taper_val taper_steps_ints(taper_steps *s, const int64_t *numbers, size_t count)
+static void append(const taper_steps *s, taper_step list, taper_val value)
 {
-    taper_val items[2 * TAPER_MAX_RANK];
-    for (size_t i = 0; i < count; i++) {
-        items[i] = taper_val_int(numbers[i]);
+    if (s->status == TAPER_OK) {
+        list->as.list->items[list->as.list->count++] = value;
     }
-    return list_of(s, &taper_type_int, items, count);
 }
 
-taper_val taper_steps_list(taper_steps *s, const taper_val *tensors, size_t count)
+void taper_steps_append(const taper_steps *s, taper_step list, taper_step value)
 {
-    return list_of(s, &taper_type_tensor, tensors, count);
+    append(s, list, s->status == TAPER_OK ? taper_val_retain(*value) : taper_val_none());
 }
 
-taper_val taper_steps_string(taper_steps *s, const char *text)
+void taper_steps_collect(taper_steps *s, taper_step list, taper_step value)
 {
-    taper_string *const string = taper_string_new(s->run->heap, text, strlen(text));
+    if (s->status == TAPER_OK) {
+        taper_steps_append(s, list, value);
+        taper_steps_release(s, (size_t)(list - s->values) + 1);
+    }
+}
+
+taper_step taper_steps_ints(taper_steps *s, const int64_t *numbers, size_t count)
+{
+    const taper_step list = taper_steps_new_list(s, &taper_type_int, count);
+    for (size_t i = 0; i < count; i++) {
+        append(s, list, taper_val_int(numbers[i]));
+    }
+    return list;
+}
+
+taper_step taper_steps_list(taper_steps *s, const taper_step *tensors, size_t count)
+{
+    const taper_step list = taper_steps_new_list(s, &taper_type_tensor, count);
+    for (size_t i = 0; i < count; i++) {
+        taper_steps_append(s, list, tensors[i]);
+    }
+    return list;
+}
+
+taper_step taper_steps_string(taper_steps *s, const char *text)
+{
+    taper_string *const string = taper_string_new(s->call->run->heap, text, strlen(text));
     if (string == NULL) {
-        taper_steps_fail(s, taper_fail_memory(s->run->error));
-        return taper_val_none();
+        taper_steps_fail(s, taper_fail_memory(s->call->run->error));
+        return taper_step_none;
     }
     return taper_steps_keep(s, TAPER_VAL(string));
 }
 
-void taper_steps_ret(taper_steps *s, taper_call *call, size_t at, taper_val value)
+taper_status taper_steps_ret(taper_steps *s, size_t at, taper_step value)
 {
     if (s->status == TAPER_OK) {
-        taper_ret(call, at, taper_val_retain(value));
+        taper_ret(s->call, at, taper_val_retain(*value));
     }
+    return s->status;
 }
 
-taper_status taper_steps_end(taper_steps *s)
+taper_step taper_step_int(taper_steps *s, int64_t number)
 {
-    for (size_t i = 0; i < s->count; i++) {
-        taper_val_release(s->values[i]);
-    }
-    s->count = 0;
-    return s->status;
+    return number >= -4 && number < 12 ? TAPER_STEP_INT(number) : taper_steps_keep(s, taper_val_int(number));
+}
+
+taper_step taper_step_double(taper_steps *s, double number)
+{
+    return taper_steps_keep(s, taper_val_double(number));
+}
+
+int64_t taper_steps_int_or(const taper_steps *s, size_t at, int64_t otherwise)
+{
+    return taper_steps_is_none(s, at) ? otherwise : taper_steps_int(s, at);
+}
+
+double taper_steps_double(taper_steps *s, size_t at)
+{
+    double number = 0;
+    taper_steps_fail(s, taper_arg_double(s->call, at, &number));
+    return number;
+}
+
+double taper_steps_double_or(taper_steps *s, size_t at, double otherwise)
+{
+    return taper_steps_is_none(s, at) ? otherwise : taper_steps_double(s, at);
+}
+
+const taper_tensor *taper_steps_tensor(const taper_steps *s, taper_step value)
+{
+    return s->status == TAPER_OK && value->tag == TAPER_TENSOR ? value->as.tensor : NULL;
 }
 
 static bool fits(const taper_type *type, taper_val value)
@@ -139,17 +232,38 @@ static bool fits(const taper_type *type, taper_val value)
         return all || (type->items[0]->kind != TAPER_TYPE_TENSOR && type->items[0]->kind != TAPER_TYPE_BOOL &&
                        (value.tag == TAPER_INT || value.tag == TAPER_DOUBLE)); // one number may stand for a list
     }
+    if (type->kind == TAPER_TYPE_INT || type->kind == TAPER_TYPE_BOOL) {
+        return value.tag == TAPER_INT || value.tag == TAPER_BOOLEAN;
+    }
     return (type->kind != TAPER_TYPE_TENSOR || value.tag == TAPER_TENSOR) &&
            (type->kind != TAPER_TYPE_STRING || value.tag == TAPER_STRING);
 }
 
-taper_status taper_steps_check(const taper_call *call)
+static taper_status check_arguments(const taper_steps *s)
 {
-    for (size_t i = 0; call->schema != NULL && i < call->schema->arg_count && i < call->arg_count; i++) {
-        if (!fits(call->schema->args[i].type, call->args[i])) {
+    const taper_call *const call = s->call;
+    for (size_t i = 0; call->schema != NULL && i < call->schema->arg_count; i++) {
+        if (!fits(call->schema->args[i].type, s->args[i])) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s' has a wrong type",
                        taper_arg_name(call, i));
         }
     }
     return TAPER_OK;
+}
+
+taper_status taper_steps_run(taper_call *call, taper_status (*steps)(taper_steps *s))
+{
+    taper_steps s;
+    s.call = call;
+    s.caller = (taper_tape_caller){call->run, call->run->tape != NULL && call->run->tape->records_steps};
+    s.status = TAPER_OK;
+    s.count = 0;
+    assert(call->arg_count <= TAPER_STEPS_ARGS);
+    for (size_t i = 0; i < TAPER_STEPS_ARGS; i++) {
+        s.args[i] = i < call->arg_count ? call->args[i] : taper_val_none();
+    }
+    TAPER_TRY(check_arguments(&s));
+    taper_steps_fail(&s, steps(&s));
+    taper_steps_release(&s, 0);
+    return s.status;
 }

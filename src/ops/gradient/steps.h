@@ -1,60 +1,115 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that compute gradients as a sequence of calls of other operators. The sequence owns the intermediate
-// values. After a step that failed, every step does nothing and gives None, so a kernel checks the status once, at the
-// end. While a gradient is recorded for its own gradient, the steps are recorded instead of the operator.
+// Operators that gradients consist of, as sequences of calls of other operators. The sequence owns the intermediate
+// values. After a step that failed, every step does nothing and gives None, so a kernel need not check the status.
+// While a gradient is recorded for its own gradient, the steps are recorded and not the operator.
+//
+// More than half of the bytes that gradients add to a library are such sequences. Calls are short, because a value is a
+// pointer, an operator is the number of its row, and one function begins and ends the sequences of all kernels.
 #ifndef TAPER_OPS_GRADIENT_STEPS_H
 #define TAPER_OPS_GRADIENT_STEPS_H
 
 #include "ops/gradient/tape.h"
 
-enum { TAPER_STEPS_VALUES = 160 };
+enum { TAPER_STEPS_ARGS = 16, TAPER_STEPS_VALUES = 256 };
+
+// A value that a sequence reads: an argument, an item of a list, or the result of a step. Results of steps are valid
+// until the sequence releases them.
+typedef const taper_val *taper_step;
 
 typedef struct taper_steps {
-    taper_run *run;
+    taper_val args[TAPER_STEPS_ARGS]; // arguments of the operator that consists of the steps; borrowed
+    taper_call *call;                 // its call
     taper_tape_caller caller;
     taper_status status; // status of the first step that failed
     size_t count;
     taper_val values[TAPER_STEPS_VALUES]; // results of the steps; owned
 } taper_steps;
 
-void taper_steps_begin(taper_steps *s, taper_run *run);
-// Calls an operator with these arguments and the defaults of the others, and returns its first result, which the
-// sequence owns.
-taper_val taper_steps_call(taper_steps *s, const taper_op *op, size_t count, const taper_val *args);
-// Does what taper_steps_call does, and sets results to the first `result_count` results.
-void taper_steps_call_all(taper_steps *s, const taper_op *op, size_t count, const taper_val *args, taper_val *results,
-                          size_t result_count);
-#define TAPER_STEP(s, id, ...)                                                                                         \
-    taper_steps_call(s, TAPER_OP(id), sizeof((taper_val[]){__VA_ARGS__}) / sizeof(taper_val),                          \
-                     (taper_val[]){__VA_ARGS__})
-// Adds a value to the sequence, which takes over the reference, and returns it.
-taper_val taper_steps_keep(taper_steps *s, taper_val value);
-void taper_steps_fail(taper_steps *s, taper_status status); // records a failure; TAPER_OK is ignored
-taper_val taper_steps_ints(taper_steps *s, const int64_t *numbers, size_t count);
-taper_val taper_steps_string(taper_steps *s, const char *text);
-taper_val taper_steps_list(taper_steps *s, const taper_val *tensors, size_t count);
-// Sets result `at` of the call, which gets a reference of its own.
-void taper_steps_ret(taper_steps *s, taper_call *call, size_t at, taper_val value);
-// Releases the values and returns the status.
-taper_status taper_steps_end(taper_steps *s);
-
-// Fails if an argument is not of its schema's kind: a tensor, a list of tensors, or a string.
-TAPER_MUST_USE taper_status taper_steps_check(const taper_call *call);
-// Defines a kernel of an operator that gradients consist of. The kernel checks the kinds of the arguments first,
-// because a file can name any operator of the list. The code after the macro may rely on these kinds.
+// Runs the steps of an operator. Fails if an argument is not of its schema's kind, because a file can name any operator
+// of the list. So the steps may use their arguments without asking for their kinds.
+taper_status taper_steps_run(taper_call *call, taper_status (*steps)(taper_steps *s));
 #define TAPER_STEPS_KERNEL(name)                                                                                       \
-    static taper_status name##_checked(taper_call *call);                                                              \
+    static taper_status run_##name(taper_steps *s);                                                                    \
     TAPER_KERNEL(name)                                                                                                 \
     {                                                                                                                  \
-        TAPER_TRY(taper_steps_check(call));                                                                            \
-        return name##_checked(call);                                                                                   \
+        return taper_steps_run(call, run_##name);                                                                      \
     }                                                                                                                  \
-    static taper_status name##_checked(taper_call *call)
+    static taper_status run_##name(taper_steps *s)
+
+// TAPER_STEP(s, id, …) calls an operator with these arguments and the defaults of the others, and returns its first
+// result. The functions do the same for the row with a number, or fail if the build lacks the row (TAPER_STEP_NO_ROW).
+taper_step taper_steps_call1(taper_steps *s, unsigned row, taper_step a);
+taper_step taper_steps_call2(taper_steps *s, unsigned row, taper_step a, taper_step b);
+taper_step taper_steps_call3(taper_steps *s, unsigned row, taper_step a, taper_step b, taper_step c);
+taper_step taper_steps_call4(taper_steps *s, unsigned row, taper_step a, taper_step b, taper_step c, taper_step d);
+taper_step taper_steps_call(taper_steps *s, unsigned row, size_t count, const taper_step *args);
+// TAPER_STEP_ALL and the function do the same for the first `result_count` results.
+void taper_steps_call_all(taper_steps *s, unsigned row, size_t count, const taper_step *args, taper_step *results,
+                          size_t result_count);
+enum { TAPER_STEP_NO_ROW = 0xffff };
+#define TAPER_STEP_ROW_0(id) TAPER_STEP_NO_ROW
+#define TAPER_STEP_ROW_1(id) TAPER_ROW_##id
+#define TAPER_STEP_ROW(id) TAPER_JOIN(TAPER_STEP_ROW_, TAPER_HAS_OP(id))(id)
+#define TAPER_STEP_MANY(s, row, ...)                                                                                   \
+    taper_steps_call(s, row, sizeof((taper_step[]){__VA_ARGS__}) / sizeof(taper_step), (taper_step[]){__VA_ARGS__})
+#define TAPER_STEP_CHOSEN(a, b, c, d, e, f, g, h, i, call, ...) call
+#define TAPER_STEP(s, id, ...)                                                                                         \
+    TAPER_STEP_CHOSEN(__VA_ARGS__, TAPER_STEP_MANY, TAPER_STEP_MANY, TAPER_STEP_MANY, TAPER_STEP_MANY,                 \
+                      TAPER_STEP_MANY, taper_steps_call4, taper_steps_call3, taper_steps_call2, taper_steps_call1, )   \
+    (s, TAPER_STEP_ROW(id), __VA_ARGS__)
+
+#define TAPER_STEP_ALL(s, id, results, result_count, ...)                                                              \
+    taper_steps_call_all(s, TAPER_STEP_ROW(id), sizeof((taper_step[]){__VA_ARGS__}) / sizeof(taper_step),              \
+                         (taper_step[]){__VA_ARGS__}, results, result_count)
+
+// Adds a value to the sequence, which takes over the reference, and returns it.
+taper_step taper_steps_keep(taper_steps *s, taper_val value);
+// Releases the values after the first `count`, so that a loop can have any number of steps.
+void taper_steps_release(taper_steps *s, size_t count);
+// Does the same, but keeps these values, which the next turn of the loop reads. They become the values after `count`.
+void taper_steps_carry(taper_steps *s, size_t count, taper_step *values, size_t value_count);
+void taper_steps_fail(taper_steps *s, taper_status status); // records a failure; TAPER_OK is ignored
+taper_step taper_steps_ints(taper_steps *s, const int64_t *numbers, size_t count);
+taper_step taper_steps_string(taper_steps *s, const char *text);
+taper_step taper_steps_list(taper_steps *s, const taper_step *tensors, size_t count);
+// Returns a new list for `count` items, or None after a failure.
+taper_step taper_steps_new_list(taper_steps *s, const taper_type *type, size_t count);
+// Adds a reference to a value to such a list, unless a step has failed.
+void taper_steps_append(const taper_steps *s, taper_step list, taper_step value);
+// Does the same, and releases the steps after the list.
+void taper_steps_collect(taper_steps *s, taper_step list, taper_step value);
+// Sets result `at` of the call, which gets a reference of its own. Returns the status of the sequence.
+taper_status taper_steps_ret(taper_steps *s, size_t at, taper_step value);
+
+// Constants: None, the bools, and ints from -4 to 11.
+extern const taper_val taper_step_none[1], taper_step_bools[2], taper_step_ints[16];
+#define TAPER_STEP_INT(number) (&taper_step_ints[(number) + 4])
+static inline taper_step taper_step_bool(bool value)
+{
+    return &taper_step_bools[value];
+}
+taper_step taper_step_int(taper_steps *s, int64_t number);
+taper_step taper_step_double(taper_steps *s, double number);
+
+// Return argument `at` of a kind that taper_steps_run has checked.
+static inline bool taper_steps_bool(const taper_steps *s, size_t at)
+{
+    return s->args[at].as.i != 0;
+}
+static inline int64_t taper_steps_int(const taper_steps *s, size_t at)
+{
+    return s->args[at].as.i;
+}
+static inline bool taper_steps_is_none(const taper_steps *s, size_t at)
+{
+    return s->args[at].tag == TAPER_NONE;
+}
+int64_t taper_steps_int_or(const taper_steps *s, size_t at, int64_t otherwise); // `otherwise` for None
+// The number may have any type of real numbers. For others the sequence fails.
+double taper_steps_double(taper_steps *s, size_t at);
+double taper_steps_double_or(taper_steps *s, size_t at, double otherwise);
 
 // Returns the tensor of a value, or NULL after a failure.
-static inline const taper_tensor *taper_steps_tensor(const taper_steps *s, taper_val value)
-{
-    return s->status == TAPER_OK && value.tag == TAPER_TENSOR ? value.as.tensor : NULL;
-}
+const taper_tensor *taper_steps_tensor(const taper_steps *s, taper_step value);
 
 #endif

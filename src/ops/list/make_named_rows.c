@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // make_named_rows NAMED NNAPI ALL THEIRS runs on the build machine. ALL and THEIRS are files that list sources, one
 // source on each line. The program writes NAMED (named_rows.inc): a sorted list with NAMED(id) for each row of the
-// operator list that a source of ALL names as TAPER_OP(id) or TAPER_STEP(steps, id, …). These rows are first in the packed table. The program also
+// operator list that a source of ALL names as TAPER_OP(id), TAPER_STEP(steps, id, …) or TAPER_STEP_ALL(steps, id, …).
+// These rows are first in the packed table. The program also
 // writes NNAPI (op_config_nnapi.h), in the form of a selective build's header, with the rows that the sources of THEIRS
 // name. Serialized NNAPI models become calls of these rows, although the model file does not list the operators. The
 // program does not write a file if its content would stay the same, because the build would compile sources again.
@@ -73,7 +74,7 @@ static const char *after_argument(const char *at)
 // Reads the names on a line. Names in comments and in definitions are skipped.
 static void scan_line(names *all, const char *line, const char *end)
 {
-    static const char call[] = "TAPER_OP(", step[] = "TAPER_STEP(";
+    static const char call[] = "TAPER_OP(", step[] = "TAPER_STEP(", step_all[] = "TAPER_STEP_ALL(";
     while (line < end && isspace((unsigned char)*line)) {
         line++;
     }
@@ -82,9 +83,10 @@ static void scan_line(names *all, const char *line, const char *end)
     }
     for (const char *at = line; at < end && strncmp(at, "//", 2) != 0; at++) {
         const bool begins = at == line || (!isalnum((unsigned char)at[-1]) && at[-1] != '_');
-        const bool is_step = begins && strncmp(at, step, strlen(step)) == 0;
+        const bool is_step =
+            begins && (strncmp(at, step, strlen(step)) == 0 || strncmp(at, step_all, strlen(step_all)) == 0);
         if (is_step || (begins && strncmp(at, call, strlen(call)) == 0)) {
-            const char *const id = is_step ? after_argument(at + strlen(step)) : at + strlen(call);
+            const char *const id = is_step ? after_argument(strchr(at, '(')) : at + strlen(call);
             size_t length = 0;
             while (isalnum((unsigned char)id[length]) || id[length] == '_') {
                 length++;
