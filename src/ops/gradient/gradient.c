@@ -6,18 +6,22 @@
 
 #include "ops/gradient/gradient_table.inc"
 
+static size_t count_bits(uint32_t bits)
+{
+    bits -= bits >> 1 & 0x55555555;
+    bits = (bits & 0x33333333) + (bits >> 2 & 0x33333333);
+    bits = (bits + (bits >> 4)) & 0x0f0f0f0f;
+    return bits * 0x01010101 >> 24;
+}
+
 const taper_gradient *taper_gradient_find(const taper_op *op)
 {
     const size_t row = (size_t)(op - taper_ops);
     if (taper_row_is_registered(op) || (gradient_has[row / 32] >> row % 32 & 1) == 0) {
         return NULL;
     }
-    size_t at = gradient_before[row / 32];
-    for (uint32_t before = gradient_has[row / 32] & ((UINT32_C(1) << row % 32) - 1); before != 0;
-         before &= before - 1) {
-        at++;
-    }
-    return gradient_records + gradient_at[at];
+    const uint32_t before = gradient_has[row / 32] & ((UINT32_C(1) << row % 32) - 1);
+    return gradient_records + gradient_at[gradient_before[row / 32] + count_bits(before)];
 }
 
 bool taper_gradient_is_none(const taper_gradient *gradient)

@@ -243,7 +243,7 @@ static taper_status check_arguments(const taper_steps *s)
 {
     const taper_call *const call = s->call;
     for (size_t i = 0; call->schema != NULL && i < call->schema->arg_count; i++) {
-        if (!fits(call->schema->args[i].type, s->args[i])) {
+        if (i >= call->arg_count || !fits(call->schema->args[i].type, s->args[i])) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument '%s' has a wrong type",
                        taper_arg_name(call, i));
         }
@@ -259,9 +259,7 @@ taper_status taper_steps_run(taper_call *call, taper_status (*steps)(taper_steps
     s.status = TAPER_OK;
     s.count = 0;
     assert(call->arg_count <= TAPER_STEPS_ARGS);
-    for (size_t i = 0; i < TAPER_STEPS_ARGS; i++) {
-        s.args[i] = i < call->arg_count ? call->args[i] : taper_val_none();
-    }
+    memcpy(s.args, call->args, call->arg_count * sizeof *s.args);
     TAPER_TRY(check_arguments(&s));
     taper_steps_fail(&s, steps(&s));
     taper_steps_release(&s, 0);
