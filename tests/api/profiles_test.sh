@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # profiles_test.sh CMAKE SOURCE CC GENERATOR MAKE [PROFILE...]: checks CMake's messages about profiles and about former options. Then builds
 # the programs of each PROFILE (default: lean), which must give the recorded results of PyTorch. The other profiles need no run here: full
-# is this build, and the test one_model covers one. A library for apps omits code that is faster but larger.
+# is this build, and the test one_model covers one. A library for apps omits code that is faster but larger. On x86-64 the test also
+# measures how many bytes gradients add to the library of lean.
 set -eu
 cmake=$1 source=$2 cc=$3 generator=$4 make=$5
 shift 5
@@ -63,5 +64,22 @@ for profile in "$@"; do
         fail "$profile gives other results"
     }
     pass
+    if [ "$profile" = lean ] && [ "$(uname -m)" = x86_64 ] && command -v strip >/dev/null; then
+        limit=$(sed -n 's/.*TAPER_WITH_GRADIENTS) echo \([0-9]*\).*/\1/p' "$source/scripts/size.sh")
+        sizes=
+        for gradients in OFF ON; do
+            configure "$profile" -DTAPER_WITH_GRADIENTS=$gradients || fail "$profile with gradients $gradients is not configured"
+            "$cmake" --build "$scratch/$profile" --parallel "$(getconf _NPROCESSORS_ONLN)" --target taper_shared >"$scratch/log" 2>&1 || {
+                tail -n 40 "$scratch/log"
+                fail "$profile with gradients $gradients is not built"
+            }
+            strip -s -o "$scratch/stripped" "$scratch/$profile/lib/libtaper.so"
+            sizes="$(wc -c <"$scratch/stripped" | tr -d ' ') - ${sizes:-0}"
+        done
+        added=$((sizes))
+        echo "gradients add $added bytes"
+        [ "$added" -gt 0 ] && [ "$added" -le "$limit" ] || fail "gradients add $added bytes, which must be 1 to $limit (scripts/size.sh)"
+        pass
+    fi
 done
 echo "$passed passed, 0 failed"
