@@ -30,7 +30,6 @@ list(APPEND TAPER_SOURCES
     src/ops/engine/index_keys.c
     src/ops/linalg/matmul.c
     src/ops/engine/matmul_gemm.c
-    src/ops/engine/matmul_blocks.c
     src/ops/engine/matmul_packed.c
     src/ops/engine/matmul_tensor.c
     src/ops/call/prepared.c
@@ -252,6 +251,7 @@ if(TAPER_PROFILE STREQUAL "full")
         src/ops/engine/doubles.c
         src/ops/engine/elementwise_tile.c
         src/ops/engine/lines_of_one.c
+        src/ops/engine/matmul_blocks.c
         src/ops/nn/norm_channels.c
         src/ops/quantized/quantized_bytes.c
         src/ops/signal/fft_lines.c

@@ -2,8 +2,9 @@
 // Products of doubles, and batches of small products of floats, by the kernels of native.h. The right matrix is copied
 // to panels of eight columns; the left matrix is read in place. If all products have the same right matrix, its panels
 // are made once, and the threads share the rows. Otherwise the threads share the products.
+#include "ops/engine/matmul_blocks.h"
+
 #include "ops/call/parallel.h"
-#include "ops/engine/matmul.h"
 #include "ops/kernels/kernel_select.h"
 
 enum {

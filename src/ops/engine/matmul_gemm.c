@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The product of strided matrices that the reference operators use. It packs blocks of both matrices and multiplies
 // them tile by tile. Small products, and products of few rows, are computed without packing.
-#include "ops/engine/matmul.h"
+#include "ops/engine/matmul_blocks.h"
 #include "ops/kernels/kernel_select.h"
 
 // This is the definition that compilers link if they call the inline function instead of inlining it.
@@ -52,8 +52,6 @@ typedef taper_tile_u64 tile_function_u64;
         memcpy(sums, s, sizeof s);                                                                                     \
     }
 PLAIN_TILE(f32, float)
-PLAIN_TILE(f64, double)
-#undef PLAIN_TILE
 
 // The real and imaginary parts of an element are neighbours.
 static void simple_c128(taper_run *run, const taper_gemm *gemm)
@@ -81,6 +79,7 @@ static void simple_c128(taper_run *run, const taper_gemm *gemm)
 // Largest number of multiplications of a product for which choosing a method takes longer than multiplying.
 enum { TINY = 256 };
 #include "ops/engine/matmul_gemm_tiles.h"
+#undef PLAIN_TILE
 
 static void gemm_simple(taper_run *run, const taper_gemm *gemm)
 {

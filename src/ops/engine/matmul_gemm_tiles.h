@@ -3,6 +3,8 @@
 #ifndef TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 #define TAPER_OPS_ENGINE_MATMUL_GEMM_TILES_H
 
+PLAIN_TILE(f64, double)
+
 static bool has_tile(taper_dtype dtype)
 {
     return dtype != TAPER_C128;

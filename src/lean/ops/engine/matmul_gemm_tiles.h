@@ -10,7 +10,7 @@ static inline bool has_tile(taper_dtype dtype)
 
 static inline void run_tiles(taper_run *run, const taper_gemm *gemm, void *pack)
 {
-    tiled_f32(run, gemm, pack, plain_tile);
+    tiled_f32(run, gemm, pack, plain_tile_f32);
 }
 
 static inline bool is_tiny(const taper_gemm *gemm)
