@@ -3,6 +3,8 @@
 #ifndef TAPER_OPS_ENGINE_MATMUL_BLOCKS_H
 #define TAPER_OPS_ENGINE_MATMUL_BLOCKS_H
 
+#include "ops/engine/matmul.h"
+
 static inline taper_status taper_gemm_blocks(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
 {
     (void)run, (void)gemm, (void)batch;
