@@ -13,7 +13,7 @@ static taper_status read_numbers(taper_steps *s, size_t at, size_t count, int64_
     return TAPER_OK;
 }
 
-static taper_step convolved(taper_steps *s, const taper_step *args)
+static taper_step_value convolved(taper_steps *s, const taper_step_value *args)
 {
     return TAPER_STEP(s, aten_convolution, args[0], args[1], args[2], args[3], args[4], args[5], args[6], args[7],
                       args[8]);
@@ -27,7 +27,7 @@ TAPER_STEPS_KERNEL(taper_op_conv_steps)
     const bool single = input->rank + 1u == weight->rank;
     int64_t numbers[4][TAPER_MAX_RANK];
     static const unsigned char lists[4] = {3, 4, 5, 7};
-    taper_step args[9];
+    taper_step_value args[9];
     for (size_t i = 0; i < 9; i++) {
         args[i] = &s->args[i];
     }
@@ -36,7 +36,7 @@ TAPER_STEPS_KERNEL(taper_op_conv_steps)
         args[lists[i]] = taper_steps_ints(s, numbers[i], dims);
     }
     args[0] = single ? taper_step_unsqueeze(s, args[0], 0) : args[0];
-    const taper_step result = convolved(s, args);
+    const taper_step_value result = convolved(s, args);
     return taper_steps_ret(s, 0, single ? TAPER_STEP(s, aten_squeeze_dim, result, TAPER_STEP_INT(0)) : result);
 }
 
@@ -55,9 +55,9 @@ TAPER_STEPS_KERNEL(taper_op_conv_padding_steps)
         pad[2 * (dims - 1 - d)] = total / 2;
         pad[2 * (dims - 1 - d) + 1] = total - total / 2;
     }
-    const taper_step input =
+    const taper_step_value input =
         same ? TAPER_STEP(s, aten_constant_pad_nd, &s->args[0], taper_steps_ints(s, pad, 2 * dims)) : &s->args[0];
-    const taper_step none = taper_steps_ints(s, zeros, dims);
+    const taper_step_value none = taper_steps_ints(s, zeros, dims);
     return taper_steps_ret(s, 0,
                            TAPER_STEP(s, taper_conv_steps, input, &s->args[1], &s->args[2],
                                       taper_steps_ints(s, stride, dims), none, taper_steps_ints(s, dilation, dims),
@@ -71,7 +71,7 @@ typedef struct geometry {
 } geometry;
 
 // The gradient of the input, a convolution in the other direction.
-static taper_step input_gradient(taper_steps *s, const geometry *g)
+static taper_step_value input_gradient(taper_steps *s, const geometry *g)
 {
     const taper_tensor *const input = s->args[1].as.tensor, *const weight = s->args[2].as.tensor;
     const taper_tensor *const grad = s->args[0].as.tensor;
@@ -83,9 +83,9 @@ static taper_step input_gradient(taper_steps *s, const geometry *g)
         const int64_t made = taper_wrap_sub(padded, taper_wrap_mul(2, g->padding[d]));
         extra[d] = taper_wrap_sub(input->sizes[2 + d], made);
     }
-    taper_step found =
-        convolved(s, (taper_step[]){&s->args[0], &s->args[2], taper_step_none, &s->args[4], &s->args[5], &s->args[6],
-                                    taper_step_bool(!g->transposed), taper_steps_ints(s, extra, g->dims), &s->args[9]});
+    taper_step_value found = convolved(
+        s, (taper_step_value[]){&s->args[0], &s->args[2], taper_step_none, &s->args[4], &s->args[5], &s->args[6],
+                                taper_step_bool(!g->transposed), taper_steps_ints(s, extra, g->dims), &s->args[9]});
     for (size_t d = 0; d < g->dims && g->transposed; d++) { // output_padding may have added more than a stride
         found = taper_step_narrow(s, found, (int64_t)d + 2, 0, input->sizes[2 + d]);
     }
@@ -93,7 +93,7 @@ static taper_step input_gradient(taper_steps *s, const geometry *g)
 }
 
 // Makes [C, G*N, …] of [N, G*C, …]: the channels of a group become the batch, and the batch becomes channels.
-static taper_step fold_groups(taper_steps *s, taper_step value, int64_t groups)
+static taper_step_value fold_groups(taper_steps *s, taper_step_value value, int64_t groups)
 {
     const taper_tensor *const t = taper_steps_tensor(s, value);
     int64_t sizes[TAPER_MAX_RANK + 1], order[TAPER_MAX_RANK + 1];
@@ -128,16 +128,16 @@ static taper_step fold_groups(taper_steps *s, taper_step value, int64_t groups)
 
 // The gradient of the weight: the input, with its channels as the batch, convolved with the gradient, with the batch as
 // its channels. A stride of the convolution becomes a dilation. A transposed convolution exchanges input and gradient.
-static taper_step weight_gradient(taper_steps *s, const geometry *g)
+static taper_step_value weight_gradient(taper_steps *s, const geometry *g)
 {
     const taper_tensor *const weight = s->args[2].as.tensor;
-    const taper_step large = g->transposed ? &s->args[0] : &s->args[1];
-    const taper_step small = g->transposed ? &s->args[1] : &s->args[0];
+    const taper_step_value large = g->transposed ? &s->args[0] : &s->args[1];
+    const taper_step_value small = g->transposed ? &s->args[1] : &s->args[0];
     const int64_t zeros[TAPER_MAX_RANK] = {0};
-    taper_step product =
-        convolved(s, (taper_step[]){fold_groups(s, large, g->groups), taper_step_transpose(s, small, 0, 1),
-                                    taper_step_none, &s->args[6], &s->args[5], &s->args[4], taper_step_bool(false),
-                                    taper_steps_ints(s, zeros, g->dims), &s->args[9]});
+    taper_step_value product =
+        convolved(s, (taper_step_value[]){fold_groups(s, large, g->groups), taper_step_transpose(s, small, 0, 1),
+                                          taper_step_none, &s->args[6], &s->args[5], &s->args[4],
+                                          taper_step_bool(false), taper_steps_ints(s, zeros, g->dims), &s->args[9]});
     for (size_t d = 0; d < g->dims; d++) {
         product = taper_step_narrow(s, product, (int64_t)d + 2, 0, weight->sizes[2 + d]);
     }
@@ -175,7 +175,7 @@ static taper_status gradients_in_steps(taper_steps *s)
 
 TAPER_STEPS_KERNEL(taper_op_convolution_gradients)
 {
-    taper_step results[3], sizes = taper_step_none;
+    taper_step_value results[3], sizes = taper_step_none;
     if (s->caller.records || !TAPER_HAS_OP(aten_convolution_backward)) {
         return gradients_in_steps(s);
     }

@@ -11,11 +11,11 @@ static const double impossible = -1e30;
 typedef struct sequences {
     int64_t moments, batch, classes, width; // width: states of the longest sequence
     int64_t blank;
-    taper_step lengths, target_lengths;     // int64 vectors
-    taper_step labels, starts, ends, skips; // [batch, width]: labels of the states; 0 or `impossible` for each
+    taper_step_value lengths, target_lengths;     // int64 vectors
+    taper_step_value labels, starts, ends, skips; // [batch, width]: labels of the states; 0 or `impossible` for each
 } sequences;
 
-static taper_step as_numbers(taper_steps *s, taper_step value)
+static taper_step_value as_numbers(taper_steps *s, taper_step_value value)
 {
     if (value->tag == TAPER_LIST) {
         const taper_list *const list = value->as.list;
@@ -31,13 +31,13 @@ static taper_step as_numbers(taper_steps *s, taper_step value)
     return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, (int64_t[]){-1}, 1));
 }
 
-static void *new_table(taper_steps *s, const sequences *q, taper_dtype dtype, taper_step *table)
+static void *new_table(taper_steps *s, const sequences *q, taper_dtype dtype, taper_step_value *table)
 {
     return taper_step_table(s, dtype, 2, (int64_t[]){q->batch, q->width}, table);
 }
 
 // Writes the tables of the states: state 2 k + 1 of a sequence is its label k, and the others are blanks.
-static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape, taper_step targets)
+static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape, taper_step_value targets)
 {
     const taper_tensor *const flat = taper_steps_tensor(s, targets), *const counts =
                                                                          taper_steps_tensor(s, q->target_lengths);
@@ -64,42 +64,44 @@ static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape,
     }
 }
 
-static taper_step shifted(taper_steps *s, taper_step alpha, int64_t by)
+static taper_step_value shifted(taper_steps *s, taper_step_value alpha, int64_t by)
 {
     const int64_t pad[2] = {by, -by};
     return TAPER_STEP(s, aten_constant_pad_nd, alpha, taper_steps_ints(s, pad, 2), taper_step_double(s, impossible));
 }
 
 // Returns the logarithms of the paths to each state after one more moment.
-static taper_step advance(taper_steps *s, const sequences *q, taper_step emitted, int64_t moment, taper_step alpha)
+static taper_step_value advance(taper_steps *s, const sequences *q, taper_step_value emitted, int64_t moment,
+                                taper_step_value alpha)
 {
-    const taper_step now = TAPER_STEP(s, aten_select_int, emitted, TAPER_STEP_INT(0), taper_step_int(s, moment));
-    const taper_step ways[3] = {alpha, shifted(s, alpha, 1), taper_step_add(s, shifted(s, alpha, 2), q->skips)};
-    taper_step next = TAPER_STEP(s, aten_stack, taper_steps_list(s, ways, 3), TAPER_STEP_INT(0));
+    const taper_step_value now = TAPER_STEP(s, aten_select_int, emitted, TAPER_STEP_INT(0), taper_step_int(s, moment));
+    const taper_step_value ways[3] = {alpha, shifted(s, alpha, 1), taper_step_add(s, shifted(s, alpha, 2), q->skips)};
+    taper_step_value next = TAPER_STEP(s, aten_stack, taper_steps_list(s, ways, 3), TAPER_STEP_INT(0));
     const int64_t first = 0;
     next = TAPER_STEP(s, aten_logsumexp, next, taper_steps_ints(s, &first, 1));
     next = taper_step_add(s, next, now);
-    const taper_step lasts = TAPER_STEP(s, aten_gt_Scalar, q->lengths, taper_step_int(s, moment));
+    const taper_step_value lasts = TAPER_STEP(s, aten_gt_Scalar, q->lengths, taper_step_int(s, moment));
     return taper_step_where(s, taper_step_unsqueeze(s, lasts, 1), next, alpha);
 }
 
 // Adds 0 with the gradient of the sum of all probabilities. PyTorch's gradient of the loss has this summand, which a
 // log_softmax before the loss removes.
-static taper_step with_probabilities(taper_steps *s, const sequences *q, taper_step logs, taper_step loss)
+static taper_step_value with_probabilities(taper_steps *s, const sequences *q, taper_step_value logs,
+                                           taper_step_value loss)
 {
-    taper_step moments = TAPER_STEP(s, aten_arange, taper_step_int(s, q->moments));
+    taper_step_value moments = TAPER_STEP(s, aten_arange, taper_step_int(s, q->moments));
     moments =
         TAPER_STEP(s, aten_lt_Tensor, taper_step_unsqueeze(s, moments, 1), taper_step_unsqueeze(s, q->lengths, 0));
-    taper_step sum = taper_step_sum(s, TAPER_STEP(s, aten_exp, logs), 2, false);
+    taper_step_value sum = taper_step_sum(s, TAPER_STEP(s, aten_exp, logs), 2, false);
     sum = TAPER_STEP(s, aten_masked_fill_Scalar, sum, TAPER_STEP(s, aten_logical_not, moments), TAPER_STEP_INT(0));
     sum = taper_step_sum(s, sum, 0, false);
     return taper_step_add(s, loss, taper_step_sub(s, sum, taper_step_detach(s, sum)));
 }
 
-static taper_step reduced(taper_steps *s, const sequences *q, taper_step loss, int64_t reduction)
+static taper_step_value reduced(taper_steps *s, const sequences *q, taper_step_value loss, int64_t reduction)
 {
     if (reduction == 1) {
-        const taper_step counts = TAPER_STEP(s, aten_clamp_min, q->target_lengths, TAPER_STEP_INT(1));
+        const taper_step_value counts = TAPER_STEP(s, aten_clamp_min, q->target_lengths, TAPER_STEP_INT(1));
         loss = taper_step_div(s, loss, counts);
     }
     return taper_step_reduced(s, loss, reduction);
@@ -113,9 +115,9 @@ TAPER_STEPS_KERNEL(taper_op_ctc_steps)
     const int64_t reduction = taper_steps_int(s, 5);
     const bool zeroes = taper_steps_bool(s, 6);
     const bool single = given->rank == 2;
-    const taper_step logs = single ? taper_step_unsqueeze(s, &s->args[0], 1) : &s->args[0];
+    const taper_step_value logs = single ? taper_step_unsqueeze(s, &s->args[0], 1) : &s->args[0];
     const taper_tensor *const t = taper_steps_tensor(s, logs);
-    const taper_step targets = as_numbers(s, &s->args[1]);
+    const taper_step_value targets = as_numbers(s, &s->args[1]);
     q.lengths = as_numbers(s, &s->args[2]);
     q.target_lengths = as_numbers(s, &s->args[3]);
     const taper_tensor *const counts = taper_steps_tensor(s, q.target_lengths);
@@ -142,26 +144,26 @@ TAPER_STEPS_KERNEL(taper_op_ctc_steps)
         q.width = taper_max_i64(q.width, 2 * length + 1);
     }
     make_tables(s, &q, shape, targets);
-    const taper_step dtype = taper_step_int(s, given->dtype);
+    const taper_step_value dtype = taper_step_int(s, given->dtype);
     q.starts = TAPER_STEP(s, aten_to_dtype, q.starts, dtype);
     q.ends = TAPER_STEP(s, aten_to_dtype, q.ends, dtype);
     q.skips = TAPER_STEP(s, aten_to_dtype, q.skips, dtype);
     const int64_t wide[3] = {q.moments, q.batch, q.width};
-    const taper_step index =
+    const taper_step_value index =
         TAPER_STEP(s, aten_expand, taper_step_unsqueeze(s, q.labels, 0), taper_steps_ints(s, wide, 3));
-    const taper_step emitted = TAPER_STEP(s, aten_gather, logs, TAPER_STEP_INT(2), index);
+    const taper_step_value emitted = TAPER_STEP(s, aten_gather, logs, TAPER_STEP_INT(2), index);
     const size_t before = s->count;
-    taper_step alpha =
+    taper_step_value alpha =
         taper_step_add(s, TAPER_STEP(s, aten_select_int, emitted, TAPER_STEP_INT(0), TAPER_STEP_INT(0)), q.starts);
     for (int64_t moment = 1; moment < q.moments && s->status == TAPER_OK; moment++) {
         alpha = advance(s, &q, emitted, moment, alpha);
         taper_steps_carry(s, before, &alpha, 1);
     }
     const int64_t last = 1;
-    taper_step loss = taper_step_neg(
+    taper_step_value loss = taper_step_neg(
         s, TAPER_STEP(s, aten_logsumexp, taper_step_add(s, alpha, q.ends), taper_steps_ints(s, &last, 1)));
     loss = with_probabilities(s, &q, logs, loss);
-    const taper_step none = TAPER_STEP(s, aten_gt_Scalar, loss, taper_step_double(s, -impossible / 10));
+    const taper_step_value none = TAPER_STEP(s, aten_gt_Scalar, loss, taper_step_double(s, -impossible / 10));
     loss = TAPER_STEP(s, aten_masked_fill_Scalar, loss, none, taper_step_double(s, zeroes ? 0 : INFINITY));
     loss = reduced(s, &q, loss, reduction);
     loss = single && reduction == 0 ? TAPER_STEP(s, aten_squeeze_dim, loss, TAPER_STEP_INT(0)) : loss;

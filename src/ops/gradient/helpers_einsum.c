@@ -77,16 +77,16 @@ static void append_labels(char *text, const char *labels)
 
 // A tensor with its labels: an operand, or a product.
 typedef struct factor {
-    taper_step value;
+    taper_step_value value;
     char labels[MOST_LABELS]; // empty if the factor has become part of a product
     bool wanted;              // true if the gradient of the factor is wanted
 } factor;
 
 // Returns the product of two factors, or one factor with other labels if b is NULL.
-static taper_step product(taper_steps *s, const factor *a, const factor *b, const char *labels)
+static taper_step_value product(taper_steps *s, const factor *a, const factor *b, const char *labels)
 {
     char text[MOST_TEXT] = "";
-    const taper_step values[2] = {a->value, b != NULL ? b->value : taper_step_none};
+    const taper_step_value values[2] = {a->value, b != NULL ? b->value : taper_step_none};
     append_labels(text, a->labels);
     if (b != NULL) {
         strcat(text, ",");
@@ -98,7 +98,7 @@ static taper_step product(taper_steps *s, const factor *a, const factor *b, cons
 }
 
 // Gives the gradient the dimensions of `like` whose labels it lacks: they were summed.
-static taper_step expanded(taper_steps *s, taper_step value, const char *found, const factor *like)
+static taper_step_value expanded(taper_steps *s, taper_step_value value, const char *found, const factor *like)
 {
     const char *const labels = like->labels, *const dots = strchr(labels, '.');
     for (size_t d = 0; labels[d] != '\0' && (dots == NULL || labels + d < dots); d++) {
@@ -120,7 +120,7 @@ static taper_step expanded(taper_steps *s, taper_step value, const char *found, 
 }
 
 // Returns the gradient of the factor `of` in a product with `other` (or in a sum, if other is NULL) with gradient grad.
-static taper_step gradient_of(taper_steps *s, const factor *grad, const factor *other, const factor *of)
+static taper_step_value gradient_of(taper_steps *s, const factor *grad, const factor *other, const factor *of)
 {
     char labels[MOST_LABELS] = "";
     factor conjugated;
@@ -133,7 +133,7 @@ static taper_step gradient_of(taper_steps *s, const factor *grad, const factor *
         conjugated = *other;
         conjugated.value = taper_step_conj(s, other->value);
     }
-    const taper_step value = product(s, grad, other != NULL ? &conjugated : NULL, labels);
+    const taper_step_value value = product(s, grad, other != NULL ? &conjugated : NULL, labels);
     return TAPER_STEP(s, taper_sum_to, expanded(s, value, labels, of), of->value);
 }
 
@@ -220,12 +220,12 @@ typedef struct joint {
     factor left, right;
 } joint;
 
-static void find_gradients(taper_steps *s, const equation *e, taper_step *found)
+static void find_gradients(taper_steps *s, const equation *e, taper_step_value *found)
 {
     factor factors[MOST_OPERANDS];
     joint joints[MOST_OPERANDS];
     taper_einsum_step steps[MOST_OPERANDS];
-    taper_step grads[MOST_OPERANDS];
+    taper_step_value grads[MOST_OPERANDS];
     for (size_t i = 0; i < e->count; i++) {
         factors[i].value = &s->args[2].as.list->items[i];
         factors[i].wanted = is_wanted(s, i);
@@ -270,14 +270,14 @@ static void find_gradients(taper_steps *s, const equation *e, taper_step *found)
 TAPER_STEPS_KERNEL(taper_op_einsum_gradients)
 {
     equation e;
-    taper_step found[MOST_OPERANDS];
+    taper_step_value found[MOST_OPERANDS];
     const taper_list *const tensors = s->args[2].as.list;
     if (!read_equation((const taper_string *)s->args[1].as.obj, tensors->count, &e)) {
         TAPER_FAIL(s->call->run->error, TAPER_ERROR_UNSUPPORTED,
                    "the gradient of this equation of einsum is not supported");
     }
     TAPER_TRY(check_wanted(s, &e));
-    const taper_step made = taper_steps_new_list(s, &taper_type_optional_tensor, tensors->count);
+    const taper_step_value made = taper_steps_new_list(s, &taper_type_optional_tensor, tensors->count);
     for (size_t i = 0; i < e.count; i++) {
         found[i] = taper_step_none;
     }

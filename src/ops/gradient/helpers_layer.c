@@ -5,13 +5,13 @@
 // Returns the gradient where self is between the bounds, and 0 elsewhere.
 TAPER_STEPS_KERNEL(taper_op_within)
 {
-    taper_step grad = &s->args[0];
+    taper_step_value grad = &s->args[0];
     if (!taper_steps_is_none(s, 2)) {
-        const taper_step below = TAPER_STEP(s, aten_lt_Scalar, &s->args[1], &s->args[2]);
+        const taper_step_value below = TAPER_STEP(s, aten_lt_Scalar, &s->args[1], &s->args[2]);
         grad = TAPER_STEP(s, aten_masked_fill_Scalar, grad, below, TAPER_STEP_INT(0));
     }
     if (!taper_steps_is_none(s, 3)) {
-        const taper_step above = TAPER_STEP(s, aten_gt_Scalar, &s->args[1], &s->args[3]);
+        const taper_step_value above = TAPER_STEP(s, aten_gt_Scalar, &s->args[1], &s->args[3]);
         grad = TAPER_STEP(s, aten_masked_fill_Scalar, grad, above, TAPER_STEP_INT(0));
     }
     return taper_steps_ret(s, 0, grad);
@@ -20,8 +20,8 @@ TAPER_STEPS_KERNEL(taper_op_within)
 // The derivative of x * sigmoid(x) is s * (1 + x * (1 - s)) with s = sigmoid(x).
 TAPER_STEPS_KERNEL(taper_op_silu_gradient)
 {
-    const taper_step self = &s->args[1], sigmoid = TAPER_STEP(s, aten_sigmoid, self);
-    taper_step slope = TAPER_STEP(s, aten_rsub_Scalar, sigmoid, TAPER_STEP_INT(1));
+    const taper_step_value self = &s->args[1], sigmoid = TAPER_STEP(s, aten_sigmoid, self);
+    taper_step_value slope = TAPER_STEP(s, aten_rsub_Scalar, sigmoid, TAPER_STEP_INT(1));
     slope = TAPER_STEP(s, aten_mul_Tensor, slope, self);
     slope = TAPER_STEP(s, aten_add_Scalar, slope, TAPER_STEP_INT(1));
     slope = TAPER_STEP(s, aten_mul_Tensor, slope, sigmoid);
@@ -31,9 +31,9 @@ TAPER_STEPS_KERNEL(taper_op_silu_gradient)
 // The derivative of x * t with t = tanh(softplus(x)) is t + x * sigmoid(x) * (1 - t^2).
 TAPER_STEPS_KERNEL(taper_op_mish_gradient)
 {
-    const taper_step self = &s->args[1];
-    const taper_step t = TAPER_STEP(s, aten_tanh, TAPER_STEP(s, aten_softplus, self));
-    taper_step slope = TAPER_STEP(s, aten_rsub_Scalar, TAPER_STEP(s, aten_mul_Tensor, t, t), TAPER_STEP_INT(1));
+    const taper_step_value self = &s->args[1];
+    const taper_step_value t = TAPER_STEP(s, aten_tanh, TAPER_STEP(s, aten_softplus, self));
+    taper_step_value slope = TAPER_STEP(s, aten_rsub_Scalar, TAPER_STEP(s, aten_mul_Tensor, t, t), TAPER_STEP_INT(1));
     slope = TAPER_STEP(s, aten_mul_Tensor, slope, TAPER_STEP(s, aten_sigmoid, self));
     slope = TAPER_STEP(s, aten_mul_Tensor, slope, self);
     slope = TAPER_STEP(s, aten_add_Tensor, slope, t);
@@ -41,20 +41,21 @@ TAPER_STEPS_KERNEL(taper_op_mish_gradient)
 }
 
 // Returns the derivative of the approximation of gelu by tanh: x / 2 * (1 + tanh(beta * (x + kappa * x^3))).
-static taper_step gelu_slope_tanh(taper_steps *s, taper_step self)
+static taper_step_value gelu_slope_tanh(taper_steps *s, taper_step_value self)
 {
     static const double beta = 0.7978845608028654, kappa = 0.044715; // sqrt(2 / pi), and PyTorch's constant
-    const taper_step square = TAPER_STEP(s, aten_mul_Tensor, self, self);
-    taper_step inner = TAPER_STEP(s, aten_mul_Scalar, square, taper_step_double(s, kappa));
+    const taper_step_value square = TAPER_STEP(s, aten_mul_Tensor, self, self);
+    taper_step_value inner = TAPER_STEP(s, aten_mul_Scalar, square, taper_step_double(s, kappa));
     inner = TAPER_STEP(s, aten_add_Scalar, inner, TAPER_STEP_INT(1));
     inner = TAPER_STEP(s, aten_mul_Tensor, inner, self);
-    const taper_step t = TAPER_STEP(s, aten_tanh, TAPER_STEP(s, aten_mul_Scalar, inner, taper_step_double(s, beta)));
-    taper_step of_inner = TAPER_STEP(s, aten_mul_Scalar, square, taper_step_double(s, 3 * kappa));
+    const taper_step_value t =
+        TAPER_STEP(s, aten_tanh, TAPER_STEP(s, aten_mul_Scalar, inner, taper_step_double(s, beta)));
+    taper_step_value of_inner = TAPER_STEP(s, aten_mul_Scalar, square, taper_step_double(s, 3 * kappa));
     of_inner = TAPER_STEP(s, aten_add_Scalar, of_inner, TAPER_STEP_INT(1));
     of_inner = TAPER_STEP(s, aten_mul_Scalar, of_inner, taper_step_double(s, beta / 2));
-    taper_step of_tanh = TAPER_STEP(s, aten_rsub_Scalar, TAPER_STEP(s, aten_mul_Tensor, t, t), TAPER_STEP_INT(1));
+    taper_step_value of_tanh = TAPER_STEP(s, aten_rsub_Scalar, TAPER_STEP(s, aten_mul_Tensor, t, t), TAPER_STEP_INT(1));
     of_tanh = TAPER_STEP(s, aten_mul_Tensor, TAPER_STEP(s, aten_mul_Tensor, of_tanh, of_inner), self);
-    taper_step half = TAPER_STEP(s, aten_add_Scalar, t, TAPER_STEP_INT(1));
+    taper_step_value half = TAPER_STEP(s, aten_add_Scalar, t, TAPER_STEP_INT(1));
     half = TAPER_STEP(s, aten_mul_Scalar, half, taper_step_double(s, 0.5));
     return TAPER_STEP(s, aten_add_Tensor, half, of_tanh);
 }
@@ -62,15 +63,15 @@ static taper_step gelu_slope_tanh(taper_steps *s, taper_step self)
 TAPER_STEPS_KERNEL(taper_op_gelu_gradient)
 {
     const taper_string *const approximate = s->args[2].as.string;
-    const taper_step self = &s->args[1];
-    taper_step slope;
+    const taper_step_value self = &s->args[1];
+    taper_step_value slope;
     if (strcmp(approximate->data, "tanh") == 0) {
         slope = gelu_slope_tanh(s, self);
     } else {
-        const taper_step scaled = TAPER_STEP(s, aten_mul_Scalar, self, taper_step_double(s, 0.7071067811865476));
-        taper_step phi = TAPER_STEP(s, aten_add_Scalar, TAPER_STEP(s, aten_erf, scaled), TAPER_STEP_INT(1));
+        const taper_step_value scaled = TAPER_STEP(s, aten_mul_Scalar, self, taper_step_double(s, 0.7071067811865476));
+        taper_step_value phi = TAPER_STEP(s, aten_add_Scalar, TAPER_STEP(s, aten_erf, scaled), TAPER_STEP_INT(1));
         phi = TAPER_STEP(s, aten_mul_Scalar, phi, taper_step_double(s, 0.5));
-        taper_step density = TAPER_STEP(s, aten_mul_Tensor, self, self);
+        taper_step_value density = TAPER_STEP(s, aten_mul_Tensor, self, self);
         density = TAPER_STEP(s, aten_exp, TAPER_STEP(s, aten_mul_Scalar, density, taper_step_double(s, -0.5)));
         density = TAPER_STEP(s, aten_mul_Scalar, density, taper_step_double(s, 0.3989422804014327));
         slope = TAPER_STEP(s, aten_add_Tensor, phi, TAPER_STEP(s, aten_mul_Tensor, density, self));
@@ -83,9 +84,9 @@ TAPER_STEPS_KERNEL(taper_op_gelu_gradient)
 TAPER_STEPS_KERNEL(taper_op_dropout_steps)
 {
     const bool train = taper_steps_bool(s, 2);
-    taper_step value = &s->args[0];
+    taper_step_value value = &s->args[0];
     if (train) {
-        const taper_step ones = TAPER_STEP(s, aten_ones_like, TAPER_STEP(s, aten_detach, value));
+        const taper_step_value ones = TAPER_STEP(s, aten_ones_like, TAPER_STEP(s, aten_detach, value));
         value = TAPER_STEP(s, aten_mul_Tensor, value, TAPER_STEP(s, aten_dropout, ones, &s->args[1], &s->args[2]));
     }
     return taper_steps_ret(s, 0, value);
@@ -95,7 +96,7 @@ TAPER_STEPS_KERNEL(taper_op_dropout_steps)
 TAPER_STEPS_KERNEL(taper_op_loss_scale)
 {
     const int64_t reduction = taper_steps_int(s, 2);
-    taper_step grad = &s->args[0];
+    taper_step_value grad = &s->args[0];
     if (reduction == 1) {
         const double count = (double)taper_max_i64(taper_tensor_numel(s->args[1].as.tensor), 1);
         grad = TAPER_STEP(s, aten_div_Scalar, grad, taper_step_double(s, count));
@@ -109,7 +110,7 @@ TAPER_STEPS_KERNEL(taper_op_loss_scale)
 // (g - mean(g) - xhat * mean(g * xhat)) / deviation, with means over the normalized dimensions.
 TAPER_STEPS_KERNEL(taper_op_layer_norm_gradients)
 {
-    const taper_step grad = &s->args[0], x = &s->args[1], weight = &s->args[3];
+    const taper_step_value grad = &s->args[0], x = &s->args[1], weight = &s->args[3];
     const taper_tensor *const input = x->as.tensor;
     const size_t normed = s->args[2].tag == TAPER_LIST ? s->args[2].as.list->count : 1, outer = input->rank - normed;
     int64_t dims[TAPER_MAX_RANK];
@@ -119,20 +120,21 @@ TAPER_STEPS_KERNEL(taper_op_layer_norm_gradients)
     for (size_t i = 0; i < input->rank; i++) {
         dims[i] = (int64_t)i;
     }
-    const taper_step inner = taper_steps_ints(s, dims + outer, normed), yes = taper_step_bool(true);
-    const taper_step centred = TAPER_STEP(s, aten_sub_Tensor, x, TAPER_STEP(s, aten_mean_dim, x, inner, yes));
-    taper_step scale = TAPER_STEP(s, aten_mean_dim, TAPER_STEP(s, aten_mul_Tensor, centred, centred), inner, yes);
+    const taper_step_value inner = taper_steps_ints(s, dims + outer, normed), yes = taper_step_bool(true);
+    const taper_step_value centred = TAPER_STEP(s, aten_sub_Tensor, x, TAPER_STEP(s, aten_mean_dim, x, inner, yes));
+    taper_step_value scale = TAPER_STEP(s, aten_mean_dim, TAPER_STEP(s, aten_mul_Tensor, centred, centred), inner, yes);
     scale = TAPER_STEP(s, aten_rsqrt, TAPER_STEP(s, aten_add_Scalar, scale, &s->args[5]));
-    const taper_step xhat = TAPER_STEP(s, aten_mul_Tensor, centred, scale);
+    const taper_step_value xhat = TAPER_STEP(s, aten_mul_Tensor, centred, scale);
     if (taper_step_mask(s, 6, 0)) {
-        const taper_step g = weight->tag == TAPER_TENSOR ? TAPER_STEP(s, aten_mul_Tensor, grad, weight) : grad;
-        const taper_step along = TAPER_STEP(s, aten_mean_dim, TAPER_STEP(s, aten_mul_Tensor, g, xhat), inner, yes);
-        taper_step value = TAPER_STEP(s, aten_sub_Tensor, g, TAPER_STEP(s, aten_mean_dim, g, inner, yes));
+        const taper_step_value g = weight->tag == TAPER_TENSOR ? TAPER_STEP(s, aten_mul_Tensor, grad, weight) : grad;
+        const taper_step_value along =
+            TAPER_STEP(s, aten_mean_dim, TAPER_STEP(s, aten_mul_Tensor, g, xhat), inner, yes);
+        taper_step_value value = TAPER_STEP(s, aten_sub_Tensor, g, TAPER_STEP(s, aten_mean_dim, g, inner, yes));
         value = TAPER_STEP(s, aten_sub_Tensor, value, TAPER_STEP(s, aten_mul_Tensor, xhat, along));
         taper_steps_ret(s, 0, TAPER_STEP(s, aten_mul_Tensor, value, scale));
     }
     if (taper_step_mask(s, 6, 1) && weight->tag == TAPER_TENSOR) {
-        const taper_step products = TAPER_STEP(s, aten_mul_Tensor, grad, xhat);
+        const taper_step_value products = TAPER_STEP(s, aten_mul_Tensor, grad, xhat);
         taper_steps_ret(s, 1, TAPER_STEP(s, taper_sum_to, products, weight));
     }
     if (taper_step_mask(s, 6, 2) && s->args[4].tag == TAPER_TENSOR) {
@@ -180,10 +182,10 @@ TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
         for (size_t i = 0; i < free_counts[1 - t]; i++) {
             of_grad[i] = (int64_t)(t == 0 ? free_counts[0] + i : i);
         }
-        const taper_step free_grad = taper_steps_ints(s, of_grad, free_counts[1 - t]);
-        const taper_step free_other = taper_steps_ints(s, order[1 - t], free_counts[1 - t]);
+        const taper_step_value free_grad = taper_steps_ints(s, of_grad, free_counts[1 - t]);
+        const taper_step_value free_other = taper_steps_ints(s, order[1 - t], free_counts[1 - t]);
         // The product has the free dimensions of this tensor, then the contracted ones in ascending order.
-        taper_step product = TAPER_STEP(s, aten_tensordot, &s->args[0], &s->args[2 - t], free_grad, free_other);
+        taper_step_value product = TAPER_STEP(s, aten_tensordot, &s->args[0], &s->args[2 - t], free_grad, free_other);
         for (size_t i = 0; i < counts[t]; i++) {
             size_t before = 0;
             for (size_t k = 0; k < counts[t]; k++) {

@@ -2,7 +2,7 @@
 // Compositions of losses.
 #include "ops/gradient/steps_math.h"
 
-static taper_status ret_reduced(taper_steps *s, taper_step loss, size_t at)
+static taper_status ret_reduced(taper_steps *s, taper_step_value loss, size_t at)
 {
     return taper_steps_ret(s, 0, taper_step_reduced(s, loss, taper_steps_int(s, at)));
 }
@@ -12,12 +12,12 @@ TAPER_STEPS_KERNEL(taper_op_reduced)
     return ret_reduced(s, &s->args[0], 1);
 }
 
-static taper_step below(taper_steps *s, taper_step value, double limit)
+static taper_step_value below(taper_steps *s, taper_step_value value, double limit)
 {
     return TAPER_STEP(s, aten_lt_Scalar, value, taper_step_double(s, limit));
 }
 
-static taper_step not_below(taper_steps *s, taper_step value, double limit)
+static taper_step_value not_below(taper_steps *s, taper_step_value value, double limit)
 {
     return TAPER_STEP(s, aten_clamp_min, value, taper_step_double(s, limit));
 }
@@ -27,13 +27,14 @@ TAPER_STEPS_KERNEL(taper_op_smooth_l1_steps)
 {
     const double beta = taper_steps_double(s, 3);
     const bool huber = taper_steps_bool(s, 4);
-    const taper_step difference = taper_step_sub(s, &s->args[0], &s->args[1]);
-    const taper_step size = TAPER_STEP(s, aten_abs, difference);
+    const taper_step_value difference = taper_step_sub(s, &s->args[0], &s->args[1]);
+    const taper_step_value size = TAPER_STEP(s, aten_abs, difference);
     if (beta == 0) {
         return ret_reduced(s, huber ? taper_step_scale(s, size, 0) : size, 2);
     }
-    const taper_step square = taper_step_scale(s, taper_step_mul(s, difference, difference), huber ? 0.5 : 0.5 / beta);
-    taper_step far = taper_step_shift(s, size, -0.5 * beta);
+    const taper_step_value square =
+        taper_step_scale(s, taper_step_mul(s, difference, difference), huber ? 0.5 : 0.5 / beta);
+    taper_step_value far = taper_step_shift(s, size, -0.5 * beta);
     far = huber ? taper_step_scale(s, far, beta) : far;
     return ret_reduced(s, taper_step_where(s, below(s, size, beta), square, far), 2);
 }
@@ -41,10 +42,10 @@ TAPER_STEPS_KERNEL(taper_op_smooth_l1_steps)
 TAPER_STEPS_KERNEL(taper_op_kl_div_steps)
 {
     const bool log_target = taper_steps_bool(s, 3);
-    const taper_step x = &s->args[0], t = &s->args[1];
-    const taper_step loss = log_target
-                                ? taper_step_mul(s, TAPER_STEP(s, aten_exp, t), taper_step_sub(s, t, x))
-                                : taper_step_sub(s, TAPER_STEP(s, aten_xlogy_Tensor, t, t), taper_step_mul(s, t, x));
+    const taper_step_value x = &s->args[0], t = &s->args[1];
+    const taper_step_value loss =
+        log_target ? taper_step_mul(s, TAPER_STEP(s, aten_exp, t), taper_step_sub(s, t, x))
+                   : taper_step_sub(s, TAPER_STEP(s, aten_xlogy_Tensor, t, t), taper_step_mul(s, t, x));
     return ret_reduced(s, loss, 2);
 }
 
@@ -53,15 +54,15 @@ TAPER_STEPS_KERNEL(taper_op_poisson_nll_steps)
     const bool log_input = taper_steps_bool(s, 2);
     const bool full = taper_steps_bool(s, 3);
     const double eps = taper_steps_double(s, 4);
-    const taper_step x = &s->args[0], t = &s->args[1];
-    taper_step loss =
+    const taper_step_value x = &s->args[0], t = &s->args[1];
+    taper_step_value loss =
         log_input ? taper_step_sub(s, TAPER_STEP(s, aten_exp, x), taper_step_mul(s, t, x))
                   : taper_step_sub(s, x, taper_step_mul(s, t, TAPER_STEP(s, aten_log, taper_step_shift(s, x, eps))));
     if (full) { // Stirling's approximation of the logarithm of the factorial
-        taper_step more = taper_step_sub(s, taper_step_mul(s, t, TAPER_STEP(s, aten_log, t)), t);
+        taper_step_value more = taper_step_sub(s, taper_step_mul(s, t, TAPER_STEP(s, aten_log, t)), t);
         more = taper_step_add(
             s, more, taper_step_scale(s, TAPER_STEP(s, aten_log, taper_step_scale(s, t, 6.283185307179586)), 0.5));
-        const taper_step small = TAPER_STEP(s, aten_le_Scalar, t, TAPER_STEP_INT(1));
+        const taper_step_value small = TAPER_STEP(s, aten_le_Scalar, t, TAPER_STEP_INT(1));
         loss = taper_step_add(s, loss, TAPER_STEP(s, aten_masked_fill_Scalar, more, small, TAPER_STEP_INT(0)));
     }
     return ret_reduced(s, loss, 5);
@@ -71,17 +72,19 @@ TAPER_STEPS_KERNEL(taper_op_cosine_embedding_steps)
 {
     const double margin = taper_steps_double(s, 3);
     const int64_t dim = s->args[2].as.tensor->rank; // 0 for single vectors
-    const taper_step a = &s->args[0], b = &s->args[1];
-    const taper_step product = taper_step_sum(s, taper_step_mul(s, a, b), dim, false);
-    const taper_step squares[2] = {taper_step_shift(s, taper_step_sum(s, taper_step_mul(s, a, a), dim, false), 1e-12),
-                                   taper_step_shift(s, taper_step_sum(s, taper_step_mul(s, b, b), dim, false), 1e-12)};
-    const taper_step cosine =
+    const taper_step_value a = &s->args[0], b = &s->args[1];
+    const taper_step_value product = taper_step_sum(s, taper_step_mul(s, a, b), dim, false);
+    const taper_step_value squares[2] = {
+        taper_step_shift(s, taper_step_sum(s, taper_step_mul(s, a, a), dim, false), 1e-12),
+        taper_step_shift(s, taper_step_sum(s, taper_step_mul(s, b, b), dim, false), 1e-12)};
+    const taper_step_value cosine =
         taper_step_div(s, product, TAPER_STEP(s, aten_sqrt, taper_step_mul(s, squares[0], squares[1])));
-    const taper_step zeros = TAPER_STEP(s, aten_zeros_like, taper_step_detach(s, cosine));
-    const taper_step same = TAPER_STEP(s, aten_eq_Scalar, &s->args[2], TAPER_STEP_INT(1));
-    const taper_step other = TAPER_STEP(s, aten_eq_Scalar, &s->args[2], TAPER_STEP_INT(-1));
-    const taper_step near = taper_step_where(s, same, taper_step_from(s, 1, cosine), zeros);
-    const taper_step far = taper_step_where(s, other, not_below(s, taper_step_shift(s, cosine, -margin), 0), zeros);
+    const taper_step_value zeros = TAPER_STEP(s, aten_zeros_like, taper_step_detach(s, cosine));
+    const taper_step_value same = TAPER_STEP(s, aten_eq_Scalar, &s->args[2], TAPER_STEP_INT(1));
+    const taper_step_value other = TAPER_STEP(s, aten_eq_Scalar, &s->args[2], TAPER_STEP_INT(-1));
+    const taper_step_value near = taper_step_where(s, same, taper_step_from(s, 1, cosine), zeros);
+    const taper_step_value far =
+        taper_step_where(s, other, not_below(s, taper_step_shift(s, cosine, -margin), 0), zeros);
     return ret_reduced(s, taper_step_add(s, near, far), 4);
 }
 
@@ -89,16 +92,16 @@ TAPER_STEPS_KERNEL(taper_op_triplet_steps)
 {
     const double margin = taper_steps_double(s, 3);
     const bool swap = taper_steps_bool(s, 6);
-    const taper_step p = &s->args[4], eps = &s->args[5];
-    const taper_step near = TAPER_STEP(s, aten_pairwise_distance, &s->args[0], &s->args[1], p, eps);
-    taper_step far = TAPER_STEP(s, aten_pairwise_distance, &s->args[0], &s->args[2], p, eps);
+    const taper_step_value p = &s->args[4], eps = &s->args[5];
+    const taper_step_value near = TAPER_STEP(s, aten_pairwise_distance, &s->args[0], &s->args[1], p, eps);
+    taper_step_value far = TAPER_STEP(s, aten_pairwise_distance, &s->args[0], &s->args[2], p, eps);
     if (swap) {
         far = TAPER_STEP(s, aten_minimum, far, TAPER_STEP(s, aten_pairwise_distance, &s->args[1], &s->args[2], p, eps));
     }
     return ret_reduced(s, not_below(s, taper_step_shift(s, taper_step_sub(s, near, far), margin), 0), 7);
 }
 
-static taper_step weighted(taper_steps *s, taper_step loss, taper_step weight)
+static taper_step_value weighted(taper_steps *s, taper_step_value loss, taper_step_value weight)
 {
     return taper_step_is_tensor(weight) ? taper_step_mul(s, loss, weight) : loss;
 }
@@ -106,23 +109,24 @@ static taper_step weighted(taper_steps *s, taper_step loss, taper_step weight)
 // Logarithms are at least -100, as in PyTorch.
 TAPER_STEPS_KERNEL(taper_op_binary_cross_entropy_steps)
 {
-    const taper_step x = &s->args[0], t = &s->args[1];
-    const taper_step yes = not_below(s, TAPER_STEP(s, aten_log, x), -100);
-    const taper_step no = not_below(s, TAPER_STEP(s, aten_log1p, taper_step_neg(s, x)), -100);
-    const taper_step loss =
+    const taper_step_value x = &s->args[0], t = &s->args[1];
+    const taper_step_value yes = not_below(s, TAPER_STEP(s, aten_log, x), -100);
+    const taper_step_value no = not_below(s, TAPER_STEP(s, aten_log1p, taper_step_neg(s, x)), -100);
+    const taper_step_value loss =
         taper_step_sub(s, taper_step_mul(s, taper_step_shift(s, t, -1), no), taper_step_mul(s, t, yes));
     return ret_reduced(s, weighted(s, loss, &s->args[2]), 3);
 }
 
 TAPER_STEPS_KERNEL(taper_op_logits_cross_entropy_steps)
 {
-    const taper_step x = &s->args[0], t = &s->args[1];
-    taper_step likelihood = TAPER_STEP(s, aten_log_sigmoid, x);
+    const taper_step_value x = &s->args[0], t = &s->args[1];
+    taper_step_value likelihood = TAPER_STEP(s, aten_log_sigmoid, x);
     if (taper_step_is_tensor(&s->args[3])) {
-        const taper_step factor = taper_step_shift(s, taper_step_mul(s, taper_step_shift(s, &s->args[3], -1), t), 1);
+        const taper_step_value factor =
+            taper_step_shift(s, taper_step_mul(s, taper_step_shift(s, &s->args[3], -1), t), 1);
         likelihood = taper_step_mul(s, factor, likelihood);
     }
-    const taper_step loss = taper_step_sub(s, taper_step_mul(s, taper_step_from(s, 1, t), x), likelihood);
+    const taper_step_value loss = taper_step_sub(s, taper_step_mul(s, taper_step_from(s, 1, t), x), likelihood);
     return ret_reduced(s, weighted(s, loss, &s->args[2]), 4);
 }
 
@@ -131,22 +135,22 @@ TAPER_STEPS_KERNEL(taper_op_logits_cross_entropy_steps)
 // The parts of a loss of classes: the class of each row, 0 for a row that is ignored, and the weight of each row.
 typedef struct classes {
     int64_t dim; // dimension of the classes
-    taper_step index, weight;
+    taper_step_value index, weight;
 } classes;
 
-static classes classes_of(taper_steps *s, const taper_tensor *self, taper_step target, taper_step weight,
-                          taper_step ignore)
+static classes classes_of(taper_steps *s, const taper_tensor *self, taper_step_value target, taper_step_value weight,
+                          taper_step_value ignore)
 {
     classes c = {.dim = self->rank > 1 ? 1 : 0};
-    const taper_step ignored = TAPER_STEP(s, aten_eq_Scalar, target, ignore);
-    const taper_step index = TAPER_STEP(s, aten_masked_fill_Scalar, target, ignored, TAPER_STEP_INT(0));
+    const taper_step_value ignored = TAPER_STEP(s, aten_eq_Scalar, target, ignore);
+    const taper_step_value index = TAPER_STEP(s, aten_masked_fill_Scalar, target, ignored, TAPER_STEP_INT(0));
     c.index = taper_step_unsqueeze(s, index, c.dim);
     if (taper_step_is_tensor(weight)) {
-        const taper_step flat = TAPER_STEP(s, aten_reshape, index, taper_steps_ints(s, (int64_t[]){-1}, 1));
+        const taper_step_value flat = TAPER_STEP(s, aten_reshape, index, taper_steps_ints(s, (int64_t[]){-1}, 1));
         c.weight = TAPER_STEP(s, aten_index_select, weight, TAPER_STEP_INT(0), flat);
         c.weight = taper_step_like(s, c.weight, taper_steps_tensor(s, index));
     } else {
-        const taper_step dtype = taper_step_int(s, self->dtype);
+        const taper_step_value dtype = taper_step_int(s, self->dtype);
         c.weight = TAPER_STEP(s, aten_ones_like, index, dtype);
     }
     c.weight = TAPER_STEP(s, aten_masked_fill_Scalar, c.weight, ignored, TAPER_STEP_INT(0));
@@ -154,14 +158,14 @@ static classes classes_of(taper_steps *s, const taper_tensor *self, taper_step t
 }
 
 // Returns the loss of the rows, reduced. *total receives the sum of the weights.
-static taper_step nll(taper_steps *s, const taper_tensor *self, taper_step logs, const classes *c, int64_t reduction,
-                      taper_step *total)
+static taper_step_value nll(taper_steps *s, const taper_tensor *self, taper_step_value logs, const classes *c,
+                            int64_t reduction, taper_step_value *total)
 {
     (void)self;
-    taper_step loss = TAPER_STEP(s, aten_gather, logs, taper_step_int(s, c->dim), c->index);
+    taper_step_value loss = TAPER_STEP(s, aten_gather, logs, taper_step_int(s, c->dim), c->index);
     loss = TAPER_STEP(s, aten_squeeze_dim, loss, taper_step_int(s, c->dim));
     // A row of weight 0 counts nothing, even if its logarithm is infinite.
-    const taper_step none = TAPER_STEP(s, aten_eq_Scalar, c->weight, TAPER_STEP_INT(0));
+    const taper_step_value none = TAPER_STEP(s, aten_eq_Scalar, c->weight, TAPER_STEP_INT(0));
     loss = TAPER_STEP(s, aten_masked_fill_Scalar, taper_step_neg(s, taper_step_mul(s, loss, c->weight)), none,
                       TAPER_STEP_INT(0));
     *total = TAPER_STEP(s, aten_sum, c->weight);
@@ -176,14 +180,14 @@ TAPER_STEPS_KERNEL(taper_op_nll_steps)
 {
     const taper_tensor *const self = s->args[0].as.tensor;
     const int64_t reduction = taper_steps_int(s, 3);
-    taper_step total;
+    taper_step_value total;
     const classes c = classes_of(s, self, &s->args[1], &s->args[2], &s->args[4]);
     taper_steps_ret(s, 0, nll(s, self, &s->args[0], &c, reduction, &total));
     return taper_steps_ret(s, 1, taper_step_detach(s, total));
 }
 
 // Gives the weights of the classes the rank of the input.
-static taper_step class_weights(taper_steps *s, taper_step weight, const taper_tensor *self, int64_t dim)
+static taper_step_value class_weights(taper_steps *s, taper_step_value weight, const taper_tensor *self, int64_t dim)
 {
     int64_t sizes[TAPER_MAX_RANK];
     for (int64_t i = 0; i < self->rank; i++) {
@@ -193,16 +197,16 @@ static taper_step class_weights(taper_steps *s, taper_step weight, const taper_t
 }
 
 // The target gives the probability of each class.
-static taper_step cross_entropy_of_probabilities(taper_steps *s, taper_step logs, int64_t dim, double smoothing,
-                                                 int64_t reduction)
+static taper_step_value cross_entropy_of_probabilities(taper_steps *s, taper_step_value logs, int64_t dim,
+                                                       double smoothing, int64_t reduction)
 {
     const taper_tensor *const self = s->args[0].as.tensor;
-    taper_step t = &s->args[1];
+    taper_step_value t = &s->args[1];
     if (smoothing > 0) {
         t = taper_step_shift(s, taper_step_scale(s, t, 1 - smoothing),
                              smoothing / (double)taper_max_i64(self->sizes[dim], 1));
     }
-    taper_step loss = taper_step_mul(s, logs, t);
+    taper_step_value loss = taper_step_mul(s, logs, t);
     if (taper_step_is_tensor(&s->args[2])) {
         loss = taper_step_mul(s, loss, class_weights(s, &s->args[2], self, dim));
     }
@@ -221,18 +225,18 @@ TAPER_STEPS_KERNEL(taper_op_cross_entropy_steps)
     const int64_t reduction = taper_steps_int(s, 3);
     const double smoothing = taper_steps_double(s, 5);
     const int64_t dim = self->rank > 1 ? 1 : 0;
-    const taper_step logs = TAPER_STEP(s, aten_log_softmax_int, &s->args[0], taper_step_int(s, dim));
+    const taper_step_value logs = TAPER_STEP(s, aten_log_softmax_int, &s->args[0], taper_step_int(s, dim));
     if (taper_dtype_is_float((taper_dtype)target->dtype)) {
         return taper_steps_ret(s, 0, cross_entropy_of_probabilities(s, logs, dim, smoothing, reduction));
     }
-    taper_step total;
+    taper_step_value total;
     const classes c = classes_of(s, self, &s->args[1], &s->args[2], &s->args[4]);
-    taper_step loss = nll(s, self, logs, &c, reduction, &total);
+    taper_step_value loss = nll(s, self, logs, &c, reduction, &total);
     if (smoothing > 0) {
-        const taper_step ignored = TAPER_STEP(s, aten_eq_Scalar, &s->args[1], &s->args[4]);
-        taper_step smooth = taper_step_is_tensor(&s->args[2])
-                                ? taper_step_mul(s, logs, class_weights(s, &s->args[2], self, dim))
-                                : logs;
+        const taper_step_value ignored = TAPER_STEP(s, aten_eq_Scalar, &s->args[1], &s->args[4]);
+        taper_step_value smooth = taper_step_is_tensor(&s->args[2])
+                                      ? taper_step_mul(s, logs, class_weights(s, &s->args[2], self, dim))
+                                      : logs;
         smooth = taper_step_neg(s, taper_step_sum(s, smooth, dim, false));
         smooth = TAPER_STEP(s, aten_masked_fill_Scalar, smooth, ignored, TAPER_STEP_INT(0));
         if (reduction != 0) {
@@ -252,18 +256,19 @@ TAPER_STEPS_KERNEL(taper_op_multi_margin_steps)
     const double margin = taper_steps_double(s, 3);
     const int64_t count = self->rank != 0 ? self->sizes[self->rank - 1] : 1;
     const int64_t rows = count != 0 ? taper_tensor_numel(self) / count : 0;
-    const taper_step x = taper_step_reshape(s, &s->args[0], (int64_t[]){rows, count}, 2);
-    const taper_step index = taper_step_reshape(s, &s->args[1], (int64_t[]){rows, 1}, 2), last = TAPER_STEP_INT(1);
-    taper_step z = taper_step_sub(s, x, TAPER_STEP(s, aten_gather, x, last, index));
+    const taper_step_value x = taper_step_reshape(s, &s->args[0], (int64_t[]){rows, count}, 2);
+    const taper_step_value index = taper_step_reshape(s, &s->args[1], (int64_t[]){rows, 1}, 2),
+                           last = TAPER_STEP_INT(1);
+    taper_step_value z = taper_step_sub(s, x, TAPER_STEP(s, aten_gather, x, last, index));
     z = not_below(s, taper_step_shift(s, z, margin), 0);
     z = p == 2 ? taper_step_mul(s, z, z) : z;
     if (taper_step_is_tensor(&s->args[4])) {
-        const taper_step flat = taper_step_reshape(s, &s->args[1], (int64_t[]){rows}, 1);
-        const taper_step weight = TAPER_STEP(s, aten_index_select, &s->args[4], TAPER_STEP_INT(0), flat);
+        const taper_step_value flat = taper_step_reshape(s, &s->args[1], (int64_t[]){rows}, 1);
+        const taper_step_value weight = TAPER_STEP(s, aten_index_select, &s->args[4], TAPER_STEP_INT(0), flat);
         z = taper_step_mul(s, z, taper_step_reshape(s, weight, (int64_t[]){rows, 1}, 2));
     }
     z = TAPER_STEP(s, aten_scatter_value, z, last, index, TAPER_STEP_INT(0));
-    taper_step loss = taper_step_scale(s, taper_step_sum(s, z, 1, false), 1 / (double)taper_max_i64(count, 1));
+    taper_step_value loss = taper_step_scale(s, taper_step_sum(s, z, 1, false), 1 / (double)taper_max_i64(count, 1));
     loss = self->rank < 2 ? TAPER_STEP(s, aten_squeeze_dim, loss, TAPER_STEP_INT(0)) : loss;
     return ret_reduced(s, loss, 5);
 }
@@ -274,22 +279,22 @@ TAPER_STEPS_KERNEL(taper_op_multilabel_margin_steps)
     const taper_tensor *const self = s->args[0].as.tensor;
     const int64_t count = self->rank != 0 ? self->sizes[self->rank - 1] : 1;
     const int64_t rows = count != 0 ? taper_tensor_numel(self) / count : 0;
-    const taper_step last = TAPER_STEP_INT(1), dtype = taper_step_int(s, self->dtype);
-    const taper_step x = taper_step_reshape(s, &s->args[0], (int64_t[]){rows, count}, 2);
-    const taper_step target = taper_step_reshape(s, &s->args[1], (int64_t[]){rows, count}, 2);
-    taper_step given = TAPER_STEP(s, aten_ge_Scalar, target, TAPER_STEP_INT(0));
+    const taper_step_value last = TAPER_STEP_INT(1), dtype = taper_step_int(s, self->dtype);
+    const taper_step_value x = taper_step_reshape(s, &s->args[0], (int64_t[]){rows, count}, 2);
+    const taper_step_value target = taper_step_reshape(s, &s->args[1], (int64_t[]){rows, count}, 2);
+    taper_step_value given = TAPER_STEP(s, aten_ge_Scalar, target, TAPER_STEP_INT(0));
     given = TAPER_STEP(s, aten_cumprod, TAPER_STEP(s, aten_to_dtype, given, dtype), last);
-    const taper_step index = TAPER_STEP(s, aten_clamp_min, target, TAPER_STEP_INT(0));
-    taper_step is_target = TAPER_STEP(s, aten_zeros_like, taper_step_detach(s, x));
+    const taper_step_value index = TAPER_STEP(s, aten_clamp_min, target, TAPER_STEP_INT(0));
+    taper_step_value is_target = TAPER_STEP(s, aten_zeros_like, taper_step_detach(s, x));
     is_target = TAPER_STEP(s, aten_scatter_add, is_target, last, index, given);
-    const taper_step others = TAPER_STEP(s, aten_eq_Scalar, is_target, TAPER_STEP_INT(0));
+    const taper_step_value others = TAPER_STEP(s, aten_eq_Scalar, is_target, TAPER_STEP_INT(0));
     // [rows, targets, classes]
-    const taper_step wanted = taper_step_unsqueeze(s, TAPER_STEP(s, aten_gather, x, last, index), 2);
-    taper_step z = taper_step_sub(s, taper_step_unsqueeze(s, x, 1), wanted);
+    const taper_step_value wanted = taper_step_unsqueeze(s, TAPER_STEP(s, aten_gather, x, last, index), 2);
+    taper_step_value z = taper_step_sub(s, taper_step_unsqueeze(s, x, 1), wanted);
     z = not_below(s, taper_step_shift(s, z, 1), 0);
     z = taper_step_mul(s, z, taper_step_unsqueeze(s, TAPER_STEP(s, aten_to_dtype, others, dtype), 1));
     z = taper_step_mul(s, z, taper_step_unsqueeze(s, given, 2));
-    taper_step loss = TAPER_STEP(s, aten_sum_dim_IntList, z, taper_steps_ints(s, (int64_t[]){1, 2}, 2));
+    taper_step_value loss = TAPER_STEP(s, aten_sum_dim_IntList, z, taper_steps_ints(s, (int64_t[]){1, 2}, 2));
     loss = taper_step_scale(s, loss, 1 / (double)taper_max_i64(count, 1));
     loss = self->rank < 2 ? TAPER_STEP(s, aten_squeeze_dim, loss, TAPER_STEP_INT(0)) : loss;
     return ret_reduced(s, loss, 2);

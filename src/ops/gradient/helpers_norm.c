@@ -5,7 +5,7 @@
 #include "ops/gradient/steps_math.h"
 
 // Gives a vector of one number for each channel the rank of an input, whose channels are dimension 1.
-static taper_step per_channel(taper_steps *s, taper_step value, size_t rank)
+static taper_step_value per_channel(taper_steps *s, taper_step_value value, size_t rank)
 {
     int64_t sizes[TAPER_MAX_RANK];
     const taper_tensor *const vector = taper_steps_tensor(s, value);
@@ -15,28 +15,29 @@ static taper_step per_channel(taper_steps *s, taper_step value, size_t rank)
     return taper_step_reshape(s, value, sizes, rank);
 }
 
-static taper_step scaled(taper_steps *s, taper_step value, taper_step weight, taper_step bias, size_t rank)
+static taper_step_value scaled(taper_steps *s, taper_step_value value, taper_step_value weight, taper_step_value bias,
+                               size_t rank)
 {
     value = taper_step_is_tensor(weight) ? taper_step_mul(s, value, per_channel(s, weight, rank)) : value;
     return taper_step_is_tensor(bias) ? taper_step_add(s, value, per_channel(s, bias, rank)) : value;
 }
 
 // Subtracts the mean over the dimensions and divides by the deviation. *mean and *rstd keep the dimensions.
-static taper_step normalized(taper_steps *s, taper_step x, taper_step dims, taper_step eps, taper_step *mean,
-                             taper_step *rstd)
+static taper_step_value normalized(taper_steps *s, taper_step_value x, taper_step_value dims, taper_step_value eps,
+                                   taper_step_value *mean, taper_step_value *rstd)
 {
-    const taper_step yes = taper_step_bool(true);
+    const taper_step_value yes = taper_step_bool(true);
     *mean = TAPER_STEP(s, aten_mean_dim, x, dims, yes);
-    const taper_step centred = taper_step_sub(s, x, *mean);
+    const taper_step_value centred = taper_step_sub(s, x, *mean);
     *rstd = TAPER_STEP(s, aten_mean_dim, taper_step_mul(s, centred, centred), dims, yes);
     *rstd = TAPER_STEP(s, aten_rsqrt, TAPER_STEP(s, aten_add_Scalar, *rstd, eps));
     return taper_step_mul(s, centred, *rstd);
 }
 
 // Uses the statistics that the layer holds.
-static taper_step with_running(taper_steps *s, size_t rank)
+static taper_step_value with_running(taper_steps *s, size_t rank)
 {
-    taper_step rstd = TAPER_STEP(s, aten_add_Scalar, per_channel(s, &s->args[4], rank), &s->args[7]);
+    taper_step_value rstd = TAPER_STEP(s, aten_add_Scalar, per_channel(s, &s->args[4], rank), &s->args[7]);
     rstd = TAPER_STEP(s, aten_rsqrt, rstd);
     return taper_step_mul(s, taper_step_sub(s, &s->args[0], per_channel(s, &s->args[3], rank)), rstd);
 }
@@ -52,7 +53,7 @@ TAPER_STEPS_KERNEL(taper_op_batch_norm_steps)
             dims[count++] = d;
         }
     }
-    taper_step mean = taper_step_none, rstd = taper_step_none, value;
+    taper_step_value mean = taper_step_none, rstd = taper_step_none, value;
     if (input->rank < 2) { // only an empty tensor has no channels
         value = TAPER_STEP(s, aten_clone, &s->args[0]);
         mean = rstd = taper_step_detach(s, value);
@@ -87,8 +88,8 @@ TAPER_STEPS_KERNEL(taper_op_instance_norm_steps)
     for (int64_t d = 2; d < input->rank; d++) {
         dims[count++] = d;
     }
-    taper_step mean, rstd;
-    const taper_step value =
+    taper_step_value mean, rstd;
+    const taper_step_value value =
         from_input ? normalized(s, &s->args[0], taper_steps_ints(s, dims, count), &s->args[7], &mean, &rstd)
                    : with_running(s, input->rank);
     if (from_input && taper_step_is_tensor(&s->args[3])) { // the operator itself updates the running statistics
@@ -108,8 +109,8 @@ TAPER_STEPS_KERNEL(taper_op_group_norm_steps)
                    "group_norm needs channels and a positive number of groups");
     }
     const int64_t rows = taper_wrap_mul(input->sizes[0], groups), all = taper_tensor_numel(input);
-    taper_step mean, rstd;
-    taper_step value = taper_step_reshape(s, &s->args[0], (int64_t[]){rows, rows != 0 ? all / rows : 0}, 2);
+    taper_step_value mean, rstd;
+    taper_step_value value = taper_step_reshape(s, &s->args[0], (int64_t[]){rows, rows != 0 ? all / rows : 0}, 2);
     value = normalized(s, value, taper_steps_ints(s, (int64_t[]){1}, 1), &s->args[4], &mean, &rstd);
     value = taper_step_like(s, value, input);
     return taper_steps_ret(s, 0, scaled(s, value, &s->args[2], &s->args[3], input->rank));
@@ -128,9 +129,9 @@ TAPER_STEPS_KERNEL(taper_op_rms_norm_steps)
     for (size_t i = 0; i < normed; i++) {
         dims[i] = (int64_t)(input->rank - normed + i);
     }
-    taper_step scale = taper_step_mul(s, &s->args[0], &s->args[0]);
+    taper_step_value scale = taper_step_mul(s, &s->args[0], &s->args[0]);
     scale = TAPER_STEP(s, aten_mean_dim, scale, taper_steps_ints(s, dims, normed), taper_step_bool(true));
-    taper_step value = taper_step_mul(s, &s->args[0], TAPER_STEP(s, aten_rsqrt, taper_step_shift(s, scale, eps)));
+    taper_step_value value = taper_step_mul(s, &s->args[0], TAPER_STEP(s, aten_rsqrt, taper_step_shift(s, scale, eps)));
     value = taper_step_is_tensor(&s->args[2]) ? taper_step_mul(s, value, &s->args[2]) : value;
     return taper_steps_ret(s, 0, value);
 }
@@ -157,10 +158,10 @@ TAPER_STEPS_KERNEL(taper_op_cosine_steps)
 {
     int64_t dim = taper_steps_int(s, 2);
     const double eps = taper_steps_double(s, 3);
-    taper_step parts[2];
+    taper_step_value parts[2];
     for (size_t i = 0; i < 2; i++) {
-        taper_step norm = TAPER_STEP(s, aten_linalg_vector_norm, &s->args[i], TAPER_STEP_INT(2),
-                                     taper_steps_ints(s, &dim, 1), taper_step_bool(true));
+        taper_step_value norm = TAPER_STEP(s, aten_linalg_vector_norm, &s->args[i], TAPER_STEP_INT(2),
+                                           taper_steps_ints(s, &dim, 1), taper_step_bool(true));
         norm = TAPER_STEP(s, aten_clamp_min, norm, taper_step_double(s, eps));
         parts[i] = taper_step_div(s, &s->args[i], norm);
     }
@@ -169,7 +170,7 @@ TAPER_STEPS_KERNEL(taper_op_cosine_steps)
 
 // ---- recurrent cells
 
-static taper_step gate(taper_steps *s, taper_step all, int64_t index, int64_t size)
+static taper_step_value gate(taper_steps *s, taper_step_value all, int64_t index, int64_t size)
 {
     return taper_step_narrow(s, all, -1, taper_wrap_mul(index, size), size);
 }
@@ -178,11 +179,13 @@ TAPER_STEPS_KERNEL(taper_op_gru_cell_steps)
 {
     const taper_tensor *const hx = s->args[1].as.tensor;
     const int64_t size = hx->rank != 0 ? hx->sizes[hx->rank - 1] : 0;
-    const taper_step i = TAPER_STEP(s, aten_linear, &s->args[0], &s->args[2], &s->args[4]);
-    const taper_step h = TAPER_STEP(s, aten_linear, &s->args[1], &s->args[3], &s->args[5]);
-    const taper_step reset = TAPER_STEP(s, aten_sigmoid, taper_step_add(s, gate(s, i, 0, size), gate(s, h, 0, size)));
-    const taper_step keep = TAPER_STEP(s, aten_sigmoid, taper_step_add(s, gate(s, i, 1, size), gate(s, h, 1, size)));
-    const taper_step made =
+    const taper_step_value i = TAPER_STEP(s, aten_linear, &s->args[0], &s->args[2], &s->args[4]);
+    const taper_step_value h = TAPER_STEP(s, aten_linear, &s->args[1], &s->args[3], &s->args[5]);
+    const taper_step_value reset =
+        TAPER_STEP(s, aten_sigmoid, taper_step_add(s, gate(s, i, 0, size), gate(s, h, 0, size)));
+    const taper_step_value keep =
+        TAPER_STEP(s, aten_sigmoid, taper_step_add(s, gate(s, i, 1, size), gate(s, h, 1, size)));
+    const taper_step_value made =
         TAPER_STEP(s, aten_tanh, taper_step_add(s, gate(s, i, 2, size), taper_step_mul(s, reset, gate(s, h, 2, size))));
     return taper_steps_ret(s, 0,
                            taper_step_add(s, made, taper_step_mul(s, keep, taper_step_sub(s, &s->args[1], made))));
@@ -196,13 +199,14 @@ TAPER_STEPS_KERNEL(taper_op_lstm_cell_steps)
     }
     const taper_tensor *const h = hx->items[0].as.tensor;
     const int64_t size = h->rank != 0 ? h->sizes[h->rank - 1] : 0;
-    const taper_step all = taper_step_add(s, TAPER_STEP(s, aten_linear, &s->args[0], &s->args[2], &s->args[4]),
-                                          TAPER_STEP(s, aten_linear, &hx->items[0], &s->args[3], &s->args[5]));
-    const taper_step in = TAPER_STEP(s, aten_sigmoid, gate(s, all, 0, size));
-    const taper_step forget = TAPER_STEP(s, aten_sigmoid, gate(s, all, 1, size));
-    const taper_step made = TAPER_STEP(s, aten_tanh, gate(s, all, 2, size));
-    const taper_step out = TAPER_STEP(s, aten_sigmoid, gate(s, all, 3, size));
-    const taper_step cell = taper_step_add(s, taper_step_mul(s, forget, &hx->items[1]), taper_step_mul(s, in, made));
+    const taper_step_value all = taper_step_add(s, TAPER_STEP(s, aten_linear, &s->args[0], &s->args[2], &s->args[4]),
+                                                TAPER_STEP(s, aten_linear, &hx->items[0], &s->args[3], &s->args[5]));
+    const taper_step_value in = TAPER_STEP(s, aten_sigmoid, gate(s, all, 0, size));
+    const taper_step_value forget = TAPER_STEP(s, aten_sigmoid, gate(s, all, 1, size));
+    const taper_step_value made = TAPER_STEP(s, aten_tanh, gate(s, all, 2, size));
+    const taper_step_value out = TAPER_STEP(s, aten_sigmoid, gate(s, all, 3, size));
+    const taper_step_value cell =
+        taper_step_add(s, taper_step_mul(s, forget, &hx->items[1]), taper_step_mul(s, in, made));
     taper_steps_ret(s, 0, taper_step_mul(s, out, TAPER_STEP(s, aten_tanh, cell)));
     return taper_steps_ret(s, 1, cell);
 }
@@ -227,10 +231,10 @@ TAPER_STEPS_KERNEL(taper_op_prelu_steps)
 {
     const taper_tensor *const self = s->args[0].as.tensor, *const weight = s->args[1].as.tensor;
     const bool channels = taper_tensor_numel(weight) != 1 && self->rank > 1;
-    taper_step slope = channels ? per_channel(s, &s->args[1], self->rank)
-                                : taper_step_reshape(s, &s->args[1], (int64_t[]){taper_tensor_numel(weight)},
-                                                     self->rank == 0 && taper_tensor_numel(weight) == 1 ? 0 : 1);
-    const taper_step positive = TAPER_STEP(s, aten_gt_Scalar, &s->args[0], TAPER_STEP_INT(0));
+    taper_step_value slope = channels ? per_channel(s, &s->args[1], self->rank)
+                                      : taper_step_reshape(s, &s->args[1], (int64_t[]){taper_tensor_numel(weight)},
+                                                           self->rank == 0 && taper_tensor_numel(weight) == 1 ? 0 : 1);
+    const taper_step_value positive = TAPER_STEP(s, aten_gt_Scalar, &s->args[0], TAPER_STEP_INT(0));
     return taper_steps_ret(s, 0, taper_step_where(s, positive, &s->args[0], taper_step_mul(s, &s->args[0], slope)));
 }
 
@@ -239,7 +243,7 @@ TAPER_STEPS_KERNEL(taper_op_rrelu_steps)
     const double lower = taper_steps_double(s, 1);
     const double upper = taper_steps_double(s, 2);
     const bool training = taper_steps_bool(s, 3);
-    taper_step slope;
+    taper_step_value slope;
     if (training) {
         slope = TAPER_STEP(s, aten_rand_like, &s->args[0]);
         slope = taper_step_shift(s, taper_step_scale(s, slope, upper - lower), lower);
@@ -247,7 +251,7 @@ TAPER_STEPS_KERNEL(taper_op_rrelu_steps)
     } else {
         slope = taper_step_scale(s, &s->args[0], (lower + upper) / 2);
     }
-    const taper_step positive = TAPER_STEP(s, aten_ge_Scalar, &s->args[0], TAPER_STEP_INT(0));
+    const taper_step_value positive = TAPER_STEP(s, aten_ge_Scalar, &s->args[0], TAPER_STEP_INT(0));
     return taper_steps_ret(s, 0, taper_step_where(s, positive, &s->args[0], slope));
 }
 
@@ -261,26 +265,26 @@ TAPER_STEPS_KERNEL(taper_op_bilinear_steps)
     const int64_t outputs = weight->sizes[0], pairs = taper_wrap_mul(weight->sizes[1], weight->sizes[2]);
     int64_t sizes[TAPER_MAX_RANK];
     memcpy(sizes, first->sizes, sizeof sizes);
-    taper_step value =
+    taper_step_value value =
         taper_step_mul(s, taper_step_unsqueeze(s, &s->args[0], -1), taper_step_unsqueeze(s, &s->args[1], -2));
     sizes[first->rank - 1] = pairs;
     value = taper_step_reshape(s, value, sizes, first->rank);
-    const taper_step rows = taper_step_reshape(s, &s->args[2], (int64_t[]){outputs, pairs}, 2);
+    const taper_step_value rows = taper_step_reshape(s, &s->args[2], (int64_t[]){outputs, pairs}, 2);
     value = TAPER_STEP(s, aten_linear, value, rows, &s->args[3]);
     return taper_steps_ret(s, 0, value);
 }
 
 // The mask that hides later keys from a query, as a tensor of zeros and -inf.
-static taper_step causal_mask(taper_steps *s, taper_step scores)
+static taper_step_value causal_mask(taper_steps *s, taper_step_value scores)
 {
     const taper_tensor *const t = taper_steps_tensor(s, scores);
     if (t == NULL) {
         return scores;
     }
-    const taper_step sizes = taper_steps_ints(s, t->sizes + t->rank - 2, 2);
-    taper_step ones = TAPER_STEP(s, aten_new_ones, taper_step_detach(s, scores), sizes);
+    const taper_step_value sizes = taper_steps_ints(s, t->sizes + t->rank - 2, 2);
+    taper_step_value ones = TAPER_STEP(s, aten_new_ones, taper_step_detach(s, scores), sizes);
     ones = TAPER_STEP(s, aten_tril, ones, TAPER_STEP_INT(0));
-    const taper_step hidden = TAPER_STEP(s, aten_eq_Scalar, ones, TAPER_STEP_INT(0));
+    const taper_step_value hidden = TAPER_STEP(s, aten_eq_Scalar, ones, TAPER_STEP_INT(0));
     return TAPER_STEP(s, aten_masked_fill_Scalar, scores, hidden, taper_step_double(s, -INFINITY));
 }
 
@@ -295,13 +299,13 @@ TAPER_STEPS_KERNEL(taper_op_attention_steps)
     if (query->rank < 2 || key->rank < 2 || s->args[2].as.tensor->rank < 2) {
         TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "attention expects tensors of at least 2 dimensions");
     }
-    taper_step k = &s->args[1], v = &s->args[2];
+    taper_step_value k = &s->args[1], v = &s->args[2];
     if (shares && key->rank >= 3 && query->rank >= 3) {
         const int64_t times = query->sizes[query->rank - 3] / taper_max_i64(key->sizes[key->rank - 3], 1);
         k = TAPER_STEP(s, aten_repeat_interleave_self_int, k, taper_step_int(s, times), TAPER_STEP_INT(-3));
         v = TAPER_STEP(s, aten_repeat_interleave_self_int, v, taper_step_int(s, times), TAPER_STEP_INT(-3));
     }
-    taper_step scores =
+    taper_step_value scores =
         taper_step_scale(s, taper_step_matmul(s, &s->args[0], taper_step_transpose(s, k, -2, -1)), scale);
     scores = causal ? causal_mask(s, scores) : scores;
     if (taper_step_is_tensor(&s->args[3])) {
@@ -310,7 +314,7 @@ TAPER_STEPS_KERNEL(taper_op_attention_steps)
                         : TAPER_STEP(s, aten_masked_fill_Scalar, scores, TAPER_STEP(s, aten_logical_not, &s->args[3]),
                                      taper_step_double(s, -INFINITY));
     }
-    taper_step weights = TAPER_STEP(s, aten_softmax_int, scores, TAPER_STEP_INT(-1));
+    taper_step_value weights = TAPER_STEP(s, aten_softmax_int, scores, TAPER_STEP_INT(-1));
     if (dropout > 0) {
         weights = TAPER_STEP(s, aten_dropout, weights, taper_step_double(s, dropout), taper_step_bool(true));
     }

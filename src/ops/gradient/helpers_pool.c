@@ -21,7 +21,7 @@ static int64_t source_of(int mode, int64_t at, int64_t size)
 }
 
 // Pads with elements of the tensor itself: for each dimension, a selection of its indices.
-static taper_status pad_steps(taper_steps *s, int mode, taper_step value)
+static taper_status pad_steps(taper_steps *s, int mode, taper_step_value value)
 {
     const taper_tensor *const self = s->args[0].as.tensor;
     int64_t pad[2 * TAPER_MAX_RANK];
@@ -31,11 +31,11 @@ static taper_status pad_steps(taper_steps *s, int mode, taper_step value)
         value = value->tag == TAPER_NONE ? TAPER_STEP_INT(0) : value;
         return taper_steps_ret(s, 0, TAPER_STEP(s, aten_constant_pad_nd, &s->args[0], &s->args[1], value));
     }
-    taper_step result = &s->args[0];
+    taper_step_value result = &s->args[0];
     for (size_t i = 0; i < count / 2 && i < self->rank; i++) {
         const int64_t dim = self->rank - 1 - (int64_t)i, size = self->sizes[dim];
         int64_t length = 0;
-        taper_step made;
+        taper_step_value made;
         const bool fits = pad[2 * i] >= -size && taper_add_i64(size, pad[2 * i], &length) &&
                           taper_add_i64(length, pad[2 * i + 1], &length);
         if (!fits || length < 0 || size == 0) {
@@ -94,7 +94,7 @@ TAPER_STEPS_KERNEL(taper_op_unpool)
             small[outer] = taper_wrap_mul(small[outer], grad->sizes[i]);
         }
     }
-    taper_step sum = TAPER_STEP(s, aten_new_zeros, &s->args[0], taper_steps_ints(s, flat, outer + 1));
+    taper_step_value sum = TAPER_STEP(s, aten_new_zeros, &s->args[0], taper_steps_ints(s, flat, outer + 1));
     sum = TAPER_STEP(s, aten_scatter_add, sum, TAPER_STEP_INT(-1), taper_step_reshape(s, &s->args[2], small, outer + 1),
                      taper_step_reshape(s, &s->args[0], small, outer + 1));
     return taper_steps_ret(s, 0, taper_step_like(s, sum, self));
@@ -120,15 +120,15 @@ TAPER_STEPS_KERNEL(taper_op_repool)
             small[outer] = taper_wrap_mul(small[outer], indices->sizes[i]);
         }
     }
-    const taper_step found = TAPER_STEP(s, aten_gather, taper_step_reshape(s, &s->args[0], flat, outer + 1),
-                                        TAPER_STEP_INT(-1), taper_step_reshape(s, &s->args[1], small, outer + 1));
+    const taper_step_value found = TAPER_STEP(s, aten_gather, taper_step_reshape(s, &s->args[0], flat, outer + 1),
+                                              TAPER_STEP_INT(-1), taper_step_reshape(s, &s->args[1], small, outer + 1));
     return taper_steps_ret(s, 0, taper_step_like(s, found, indices));
 }
 
 // ---- averages
 
 // Returns a new matrix of zeros, [inputs, outputs]. The sequence owns it.
-static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper_step *matrix)
+static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper_step_value *matrix)
 {
     double *const numbers = taper_step_table(s, TAPER_F64, 2, (int64_t[]){inputs, outputs}, matrix);
     for (int64_t i = 0; numbers != NULL && i < inputs * outputs; i++) {
@@ -138,7 +138,7 @@ static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper
 }
 
 // Multiplies dimension dim of the gradient, which has the outputs, by the matrix.
-static taper_step spread_back(taper_steps *s, taper_step grad, int64_t dim, taper_step matrix)
+static taper_step_value spread_back(taper_steps *s, taper_step_value grad, int64_t dim, taper_step_value matrix)
 {
     const taper_tensor *const g = taper_steps_tensor(s, grad);
     if (g == NULL) {
@@ -154,9 +154,9 @@ typedef struct window {
     bool counts_padding, sums;
 } window;
 
-static taper_step average_matrix(taper_steps *s, int64_t inputs, int64_t outputs, const window *w)
+static taper_step_value average_matrix(taper_steps *s, int64_t inputs, int64_t outputs, const window *w)
 {
-    taper_step matrix;
+    taper_step_value matrix;
     double *const numbers = new_matrix(s, inputs, outputs, &matrix);
     for (int64_t o = 0; o < outputs && numbers != NULL; o++) {
         const int64_t start = taper_wrap_sub(taper_wrap_mul(o, w->stride), w->padding);
@@ -184,7 +184,7 @@ TAPER_STEPS_KERNEL(taper_op_avg_pool_gradient)
     if (dims < 0 || dims > self->rank || grad->rank != self->rank || counts[0] == 0) {
         TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
     }
-    taper_step value = &s->args[0];
+    taper_step_value value = &s->args[0];
     for (int64_t d = 0; d < dims; d++) {
         int64_t given[3];
         for (size_t i = 0; i < 3; i++) {
@@ -205,10 +205,10 @@ TAPER_STEPS_KERNEL(taper_op_adaptive_avg_pool_gradient)
     if (dims < 0 || dims > self->rank || grad->rank != self->rank) {
         TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "the gradient of a pool has another rank than its input");
     }
-    taper_step value = &s->args[0];
+    taper_step_value value = &s->args[0];
     for (int64_t d = self->rank - dims; d < self->rank; d++) {
         const int64_t inputs = self->sizes[d], outputs = grad->sizes[d];
-        taper_step matrix;
+        taper_step_value matrix;
         double *const numbers = new_matrix(s, inputs, outputs, &matrix);
         for (int64_t o = 0; o < outputs && numbers != NULL; o++) {
             const int64_t first = o * inputs / outputs, last = ((o + 1) * inputs + outputs - 1) / outputs;
@@ -224,13 +224,13 @@ TAPER_STEPS_KERNEL(taper_op_adaptive_avg_pool_gradient)
 // ---- resizing
 
 // Returns the matrix of one dimension: the unit matrix as an image of one column, resized.
-static taper_step resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs, taper_step align,
-                                taper_step scale)
+static taper_step_value resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs,
+                                      taper_step_value align, taper_step_value scale)
 {
-    taper_step unit = TAPER_STEP(s, aten_eye, taper_step_int(s, inputs), taper_step_int(s, TAPER_F64));
+    taper_step_value unit = TAPER_STEP(s, aten_eye, taper_step_int(s, inputs), taper_step_int(s, TAPER_F64));
     unit = taper_step_reshape(s, unit, (int64_t[]){1, inputs, inputs, 1}, 4);
-    const taper_step size = taper_steps_ints(s, (int64_t[]){outputs, 1}, 2), none = taper_step_none;
-    taper_step found = none;
+    const taper_step_value size = taper_steps_ints(s, (int64_t[]){outputs, 1}, 2), none = taper_step_none;
+    taper_step_value found = none;
     switch (kind) {
     case 0:
         found = TAPER_STEP(s, aten_upsample_nearest2d, unit, size, scale, none);
@@ -259,11 +259,12 @@ TAPER_STEPS_KERNEL(taper_op_resize_gradient)
     const taper_tensor *const self = s->args[1].as.tensor, *const grad = s->args[0].as.tensor;
     const taper_list *const factors = s->args[4].tag == TAPER_LIST ? s->args[4].as.list : NULL;
     const int64_t kind = taper_steps_int(s, 2);
-    taper_step value = &s->args[0];
+    taper_step_value value = &s->args[0];
     for (size_t d = 2; d < self->rank; d++) {
-        const taper_step scale = factors != NULL ? (d - 2 < factors->count ? &factors->items[d - 2] : taper_step_none)
-                                                 : &s->args[5 + taper_min_size(d - 2, 2)];
-        const taper_step matrix = resize_matrix(s, kind, self->sizes[d], grad->sizes[d], &s->args[3], scale);
+        const taper_step_value scale = factors != NULL
+                                           ? (d - 2 < factors->count ? &factors->items[d - 2] : taper_step_none)
+                                           : &s->args[5 + taper_min_size(d - 2, 2)];
+        const taper_step_value matrix = resize_matrix(s, kind, self->sizes[d], grad->sizes[d], &s->args[3], scale);
         value = spread_back(s, value, (int64_t)d, matrix);
     }
     return taper_steps_ret(s, 0, value);

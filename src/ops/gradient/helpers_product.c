@@ -2,7 +2,7 @@
 // Operators of gradients of products: of matrices, linear layers, einsum and prod.
 #include "ops/gradient/steps_math.h"
 
-static taper_step shaped_like(taper_steps *s, taper_step value, const taper_tensor *like)
+static taper_step_value shaped_like(taper_steps *s, taper_step_value value, const taper_tensor *like)
 {
     const taper_tensor *const tensor = taper_steps_tensor(s, value);
     return tensor == NULL || tensor->rank == like->rank
@@ -10,13 +10,13 @@ static taper_step shaped_like(taper_steps *s, taper_step value, const taper_tens
                : TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, like->sizes, like->rank));
 }
 
-static taper_step summed_to(taper_steps *s, taper_step value, taper_step like)
+static taper_step_value summed_to(taper_steps *s, taper_step_value value, taper_step_value like)
 {
     return TAPER_STEP(s, taper_sum_to, value, like);
 }
 
 // Makes a matrix of all rows of a tensor of more dimensions.
-static taper_step rows_of(taper_steps *s, taper_step value)
+static taper_step_value rows_of(taper_steps *s, taper_step_value value)
 {
     const taper_tensor *const tensor = taper_steps_tensor(s, value);
     if (tensor == NULL || tensor->rank == 2) {
@@ -34,7 +34,7 @@ static taper_step rows_of(taper_steps *s, taper_step value)
 TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
 {
     const taper_tensor *const self = s->args[1].as.tensor, *const other = s->args[2].as.tensor;
-    taper_step a = &s->args[1], b = &s->args[2], g = &s->args[0];
+    taper_step_value a = &s->args[1], b = &s->args[2], g = &s->args[0];
     if (self->rank == 1) {
         a = taper_step_unsqueeze(s, a, 0);
         g = taper_step_unsqueeze(s, g, other->rank == 1 ? -1 : -2);
@@ -44,13 +44,13 @@ TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
         g = taper_step_unsqueeze(s, g, -1);
     }
     if (taper_step_mask(s, 3, 0)) {
-        const taper_step product = TAPER_STEP(s, aten_matmul, g, taper_step_adjoint(s, b));
+        const taper_step_value product = TAPER_STEP(s, aten_matmul, g, taper_step_adjoint(s, b));
         taper_steps_ret(s, 0, shaped_like(s, summed_to(s, product, a), self));
     }
     if (taper_step_mask(s, 3, 1)) {
         const bool rows = other->rank <= 2; // one matrix for all: the batch is rows of the product
-        const taper_step left = rows ? rows_of(s, a) : a, right = rows ? rows_of(s, g) : g;
-        const taper_step product = TAPER_STEP(s, aten_matmul, taper_step_adjoint(s, left), right);
+        const taper_step_value left = rows ? rows_of(s, a) : a, right = rows ? rows_of(s, g) : g;
+        const taper_step_value product = TAPER_STEP(s, aten_matmul, taper_step_adjoint(s, left), right);
         taper_steps_ret(s, 1, shaped_like(s, summed_to(s, product, b), other));
     }
     return s->status;
@@ -59,23 +59,23 @@ TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
 TAPER_STEPS_KERNEL(taper_op_linear_gradients)
 {
     const taper_tensor *const input = s->args[1].as.tensor, *const weight = s->args[2].as.tensor;
-    taper_step w = &s->args[2], g = &s->args[0];
+    taper_step_value w = &s->args[2], g = &s->args[0];
     if (weight->rank == 1) {
         w = taper_step_unsqueeze(s, w, 0);
         g = taper_step_unsqueeze(s, g, -1);
     }
-    const taper_step rows = rows_of(s, g);
+    const taper_step_value rows = rows_of(s, g);
     if (taper_step_mask(s, 3, 0)) {
-        const taper_step product = TAPER_STEP(s, aten_matmul, rows, taper_step_conj(s, w));
+        const taper_step_value product = TAPER_STEP(s, aten_matmul, rows, taper_step_conj(s, w));
         taper_steps_ret(s, 0, TAPER_STEP(s, aten_reshape, product, taper_steps_ints(s, input->sizes, input->rank)));
     }
     if (taper_step_mask(s, 3, 1)) {
-        const taper_step product =
+        const taper_step_value product =
             TAPER_STEP(s, aten_matmul, TAPER_STEP(s, aten_t, rows), taper_step_conj(s, rows_of(s, &s->args[1])));
         taper_steps_ret(s, 1, shaped_like(s, product, weight));
     }
     if (taper_step_mask(s, 3, 2)) {
-        const taper_step sum = TAPER_STEP(s, aten_sum_dim_IntList, rows, taper_steps_ints(s, (int64_t[]){0}, 1));
+        const taper_step_value sum = TAPER_STEP(s, aten_sum_dim_IntList, rows, taper_steps_ints(s, (int64_t[]){0}, 1));
         taper_steps_ret(s, 2, weight->rank == 1 ? TAPER_STEP(s, aten_sum, sum) : sum);
     }
     return s->status;
@@ -84,15 +84,17 @@ TAPER_STEPS_KERNEL(taper_op_linear_gradients)
 // ---- products of elements
 
 // Returns for each element the product of all elements before it along a dimension.
-static taper_step products_before(taper_steps *s, taper_step self, int64_t dim)
+static taper_step_value products_before(taper_steps *s, taper_step_value self, int64_t dim)
 {
     const taper_tensor *const tensor = taper_steps_tensor(s, self);
     const int64_t count = tensor != NULL ? tensor->sizes[dim] : 0;
-    const taper_step d = taper_step_int(s, dim), zero = TAPER_STEP_INT(0);
-    const taper_step ones =
+    const taper_step_value d = taper_step_int(s, dim), zero = TAPER_STEP_INT(0);
+    const taper_step_value ones =
         TAPER_STEP(s, aten_ones_like, TAPER_STEP(s, aten_narrow, self, d, zero, taper_step_int(s, count != 0 ? 1 : 0)));
-    const taper_step rest = TAPER_STEP(s, aten_narrow, self, d, zero, taper_step_int(s, count != 0 ? count - 1 : 0));
-    const taper_step shifted = TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step[]){ones, rest}, 2), d);
+    const taper_step_value rest =
+        TAPER_STEP(s, aten_narrow, self, d, zero, taper_step_int(s, count != 0 ? count - 1 : 0));
+    const taper_step_value shifted =
+        TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step_value[]){ones, rest}, 2), d);
     return TAPER_STEP(s, aten_cumprod, shifted, d);
 }
 
@@ -103,7 +105,7 @@ TAPER_STEPS_KERNEL(taper_op_prod_gradient)
     const taper_tensor *const like = s->args[1].as.tensor;
     const bool all = taper_steps_is_none(s, 3);
     const bool keep = taper_steps_bool(s, 4);
-    taper_step self = &s->args[1], grad = &s->args[0];
+    taper_step_value self = &s->args[1], grad = &s->args[0];
     if (all || like->rank == 0) {
         self = TAPER_STEP(s, aten_reshape, self, taper_steps_ints(s, (int64_t[]){-1}, 1));
         grad = TAPER_STEP(s, aten_reshape, grad, taper_steps_ints(s, (int64_t[]){1}, 1));
@@ -113,12 +115,12 @@ TAPER_STEPS_KERNEL(taper_op_prod_gradient)
         dim = s->status == TAPER_OK ? dim : 0;
         grad = keep ? grad : taper_step_unsqueeze(s, grad, dim);
     }
-    const taper_step dims = taper_steps_ints(s, &dim, 1);
-    const taper_step before = products_before(s, self, dim);
-    const taper_step after =
+    const taper_step_value dims = taper_steps_ints(s, &dim, 1);
+    const taper_step_value before = products_before(s, self, dim);
+    const taper_step_value after =
         TAPER_STEP(s, aten_flip, products_before(s, TAPER_STEP(s, aten_flip, self, dims), dim), dims);
-    const taper_step others = taper_step_conj(s, TAPER_STEP(s, aten_mul_Tensor, before, after));
-    taper_step value = TAPER_STEP(s, aten_mul_Tensor, grad, others);
+    const taper_step_value others = taper_step_conj(s, TAPER_STEP(s, aten_mul_Tensor, before, after));
+    taper_step_value value = TAPER_STEP(s, aten_mul_Tensor, grad, others);
     value = TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, like->sizes, like->rank));
     return taper_steps_ret(s, 0, summed_to(s, value, &s->args[1]));
 }
@@ -130,14 +132,14 @@ TAPER_STEPS_KERNEL(taper_op_pow_slope)
 {
     taper_scalar exponent;
     TAPER_TRY(taper_arg_scalar(s->call, 1, &exponent));
-    taper_step value = &s->args[0];
+    taper_step_value value = &s->args[0];
     if (exponent.f == 0) {
         value = TAPER_STEP(s, aten_zeros_like, value);
     } else if (exponent.f == 2 && exponent.kind != TAPER_SCALAR_COMPLEX) {
         value = TAPER_STEP(s, aten_mul_Scalar, value, TAPER_STEP_INT(2));
     } else {
         const bool whole = exponent.kind == TAPER_SCALAR_INT;
-        const taper_step less =
+        const taper_step_value less =
             whole ? taper_step_int(s, taper_wrap_sub(exponent.i, 1)) : taper_step_double(s, exponent.f - 1);
         value = TAPER_STEP(s, aten_pow_Tensor_Scalar, value, less);
         value = TAPER_STEP(s, aten_mul_Scalar, value, &s->args[1]);
@@ -145,39 +147,39 @@ TAPER_STEPS_KERNEL(taper_op_pow_slope)
     return taper_steps_ret(s, 0, value);
 }
 
-static taper_step zero_where_zero(taper_steps *s, taper_step value, taper_step norm)
+static taper_step_value zero_where_zero(taper_steps *s, taper_step_value value, taper_step_value norm)
 {
-    const taper_step zero = TAPER_STEP(s, aten_eq_Scalar, norm, TAPER_STEP_INT(0));
+    const taper_step_value zero = TAPER_STEP(s, aten_eq_Scalar, norm, TAPER_STEP_INT(0));
     return TAPER_STEP(s, aten_masked_fill_Scalar, value, zero, TAPER_STEP_INT(0));
 }
 
 // The gradient of a p-norm, 0 where the norm is 0. Formulas: norm_backward of PyTorch's FunctionsManual.cpp.
 TAPER_STEPS_KERNEL(taper_op_norm_gradient)
 {
-    const taper_step self = &s->args[1];
+    const taper_step_value self = &s->args[1];
     const double p = taper_steps_double_or(s, 2, 2.0);
     const bool keep = taper_steps_bool(s, 5);
-    const taper_step flat = taper_steps_keep(s, taper_val_retain(s->args[4]));
-    const taper_step grad = keep ? &s->args[0] : TAPER_STEP(s, taper_unsqueeze_like, &s->args[0], self, flat);
-    const taper_step norm = keep ? &s->args[3] : TAPER_STEP(s, taper_unsqueeze_like, &s->args[3], self, flat);
-    taper_step value;
+    const taper_step_value flat = taper_steps_keep(s, taper_val_retain(s->args[4]));
+    const taper_step_value grad = keep ? &s->args[0] : TAPER_STEP(s, taper_unsqueeze_like, &s->args[0], self, flat);
+    const taper_step_value norm = keep ? &s->args[3] : TAPER_STEP(s, taper_unsqueeze_like, &s->args[3], self, flat);
+    taper_step_value value;
     if (p == 0) {
         value = TAPER_STEP(s, aten_zeros_like, self);
     } else if (p == 1) {
         value = TAPER_STEP(s, aten_mul_Tensor, TAPER_STEP(s, aten_sgn, self), grad);
     } else if (p == 2) {
-        const taper_step scale = zero_where_zero(s, TAPER_STEP(s, aten_div_Tensor, grad, norm), norm);
+        const taper_step_value scale = zero_where_zero(s, TAPER_STEP(s, aten_div_Tensor, grad, norm), norm);
         value = TAPER_STEP(s, aten_mul_Tensor, self, scale);
     } else if (p > 1e300 || p < -1e300) {
-        const taper_step size = TAPER_STEP(s, aten_abs, self);
+        const taper_step_value size = TAPER_STEP(s, aten_abs, self);
         value = TAPER_STEP(s, taper_share_ties, grad, size, norm, flat, taper_step_bool(true));
         value = TAPER_STEP(s, aten_mul_Tensor, value, TAPER_STEP(s, aten_sgn, self));
     } else {
-        const taper_step size = TAPER_STEP(s, aten_abs, self);
-        taper_step factor = TAPER_STEP(s, aten_pow_Tensor_Scalar, size, taper_step_double(s, p - 1));
+        const taper_step_value size = TAPER_STEP(s, aten_abs, self);
+        taper_step_value factor = TAPER_STEP(s, aten_pow_Tensor_Scalar, size, taper_step_double(s, p - 1));
         factor = p < 1 ? zero_where_zero(s, factor, self) : factor;
         factor = TAPER_STEP(s, aten_mul_Tensor, factor, TAPER_STEP(s, aten_sgn, self));
-        taper_step scale = TAPER_STEP(s, aten_pow_Tensor_Scalar, norm, taper_step_double(s, p - 1));
+        taper_step_value scale = TAPER_STEP(s, aten_pow_Tensor_Scalar, norm, taper_step_double(s, p - 1));
         scale = zero_where_zero(s, TAPER_STEP(s, aten_div_Tensor, grad, scale), norm);
         value = TAPER_STEP(s, aten_mul_Tensor, factor, scale);
     }

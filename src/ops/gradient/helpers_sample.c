@@ -11,66 +11,66 @@ enum { MOST_DIMS = 3 };
 typedef struct sampler {
     int64_t dims, way, padding; // dims: 2 for an image, 3 for a volume
     bool aligned;
-    int64_t sizes[MOST_DIMS];         // sizes in the input, the last dimension first
-    taper_step places[MOST_DIMS];     // places of the points, in elements
-    taper_step lower[MOST_DIMS];      // the elements before them
-    taper_step weights[MOST_DIMS][4]; // weights of the elements from -1 to 2
-    taper_step flat;                  // the input, [batch, channels, elements]
+    int64_t sizes[MOST_DIMS];               // sizes in the input, the last dimension first
+    taper_step_value places[MOST_DIMS];     // places of the points, in elements
+    taper_step_value lower[MOST_DIMS];      // the elements before them
+    taper_step_value weights[MOST_DIMS][4]; // weights of the elements from -1 to 2
+    taper_step_value flat;                  // the input, [batch, channels, elements]
 } sampler;
 
-static taper_step clamped(taper_steps *s, taper_step x, int64_t size)
+static taper_step_value clamped(taper_steps *s, taper_step_value x, int64_t size)
 {
     return TAPER_STEP(s, aten_clamp, x, TAPER_STEP_INT(0), taper_step_int(s, size - 1));
 }
 
 // Reflects at both ends: at the centres of the outer elements, or at their edges.
-static taper_step reflected(taper_steps *s, const sampler *g, taper_step x, int64_t size)
+static taper_step_value reflected(taper_steps *s, const sampler *g, taper_step_value x, int64_t size)
 {
     const double least = g->aligned ? 0 : -0.5, span = g->aligned ? (double)size - 1 : (double)size;
     if (span == 0) {
         return taper_step_scale(s, x, 0);
     }
     x = TAPER_STEP(s, aten_abs, taper_step_shift(s, x, -least));
-    const taper_step flips = TAPER_STEP(s, aten_floor, taper_step_scale(s, taper_step_detach(s, x), 1 / span));
-    const taper_step rest = taper_step_sub(s, x, taper_step_scale(s, flips, span));
-    taper_step odd = TAPER_STEP(s, aten_remainder_Scalar, flips, TAPER_STEP_INT(2));
+    const taper_step_value flips = TAPER_STEP(s, aten_floor, taper_step_scale(s, taper_step_detach(s, x), 1 / span));
+    const taper_step_value rest = taper_step_sub(s, x, taper_step_scale(s, flips, span));
+    taper_step_value odd = TAPER_STEP(s, aten_remainder_Scalar, flips, TAPER_STEP_INT(2));
     odd = TAPER_STEP(s, aten_eq_Scalar, odd, TAPER_STEP_INT(1));
     return clamped(s, taper_step_shift(s, taper_step_where(s, odd, taper_step_from(s, span, rest), rest), least), size);
 }
 
-static taper_step padded(taper_steps *s, const sampler *g, taper_step x, int64_t size)
+static taper_step_value padded(taper_steps *s, const sampler *g, taper_step_value x, int64_t size)
 {
     return g->padding == PAD_BORDER ? clamped(s, x, size) : g->padding == PAD_REFLECTION ? reflected(s, g, x, size) : x;
 }
 
 // The cubic convolution with a = -3/4, for distances up to 1 and from 1 to 2.
-static taper_step near_weight(taper_steps *s, taper_step t)
+static taper_step_value near_weight(taper_steps *s, taper_step_value t)
 {
-    taper_step value = taper_step_shift(s, taper_step_scale(s, t, 1.25), -2.25);
+    taper_step_value value = taper_step_shift(s, taper_step_scale(s, t, 1.25), -2.25);
     value = taper_step_mul(s, taper_step_mul(s, value, t), t);
     return taper_step_shift(s, value, 1);
 }
 
-static taper_step far_weight(taper_steps *s, taper_step t)
+static taper_step_value far_weight(taper_steps *s, taper_step_value t)
 {
-    taper_step value = taper_step_shift(s, taper_step_scale(s, t, -0.75), 3.75);
+    taper_step_value value = taper_step_shift(s, taper_step_scale(s, t, -0.75), 3.75);
     value = taper_step_shift(s, taper_step_mul(s, value, t), -6);
     return taper_step_shift(s, taper_step_mul(s, value, t), 3);
 }
 
-static void prepare(taper_steps *s, sampler *g, taper_step grid, int64_t k)
+static void prepare(taper_steps *s, sampler *g, taper_step_value grid, int64_t k)
 {
     const int64_t size = g->sizes[k];
-    taper_step x = TAPER_STEP(s, aten_select_int, grid, TAPER_STEP_INT(-1), taper_step_int(s, k));
+    taper_step_value x = TAPER_STEP(s, aten_select_int, grid, TAPER_STEP_INT(-1), taper_step_int(s, k));
     x = g->aligned ? taper_step_scale(s, taper_step_shift(s, x, 1), (double)(size - 1) / 2)
                    : taper_step_shift(s, taper_step_scale(s, taper_step_shift(s, x, 1), (double)size / 2), -0.5);
     x = g->way == BICUBIC ? x : padded(s, g, x, size);
     g->places[k] = x;
-    const taper_step fixed = taper_step_detach(s, x);
+    const taper_step_value fixed = taper_step_detach(s, x);
     g->lower[k] = g->way == NEAREST ? TAPER_STEP(s, aten_round, fixed) : TAPER_STEP(s, aten_floor, fixed);
-    const taper_step t = taper_step_sub(s, x, g->lower[k]);
+    const taper_step_value t = taper_step_sub(s, x, g->lower[k]);
     if (g->way == BICUBIC) {
-        const taper_step rest = taper_step_from(s, 1, t);
+        const taper_step_value rest = taper_step_from(s, 1, t);
         g->weights[k][0] = far_weight(s, taper_step_shift(s, t, 1));
         g->weights[k][1] = near_weight(s, t);
         g->weights[k][2] = near_weight(s, rest);
@@ -84,16 +84,17 @@ static void prepare(taper_steps *s, sampler *g, taper_step grid, int64_t k)
 }
 
 // Returns the sum with one more element for each point.
-static taper_step add_tap(taper_steps *s, const sampler *g, const int *tap, taper_step sum)
+static taper_step_value add_tap(taper_steps *s, const sampler *g, const int *tap, taper_step_value sum)
 {
-    taper_step index = taper_step_none, weight = taper_step_none;
+    taper_step_value index = taper_step_none, weight = taper_step_none;
     int64_t stride = 1;
     for (int64_t k = 0; k < g->dims; k++) {
-        taper_step at = taper_step_shift(s, g->lower[k], tap[k] - 1);
+        taper_step_value at = taper_step_shift(s, g->lower[k], tap[k] - 1);
         at = g->way == BICUBIC ? padded(s, g, at, g->sizes[k]) : at;
-        const taper_step outside = TAPER_STEP(s, aten_logical_or, TAPER_STEP(s, aten_lt_Scalar, at, TAPER_STEP_INT(0)),
-                                              TAPER_STEP(s, aten_gt_Scalar, at, taper_step_int(s, g->sizes[k] - 1)));
-        const taper_step own =
+        const taper_step_value outside =
+            TAPER_STEP(s, aten_logical_or, TAPER_STEP(s, aten_lt_Scalar, at, TAPER_STEP_INT(0)),
+                       TAPER_STEP(s, aten_gt_Scalar, at, taper_step_int(s, g->sizes[k] - 1)));
+        const taper_step_value own =
             TAPER_STEP(s, aten_masked_fill_Scalar, g->weights[k][tap[k]], outside, TAPER_STEP_INT(0));
         weight = k == 0 ? own : taper_step_mul(s, weight, own);
         at = TAPER_STEP(s, aten_round, clamped(s, at, g->sizes[k]));
@@ -108,18 +109,18 @@ static taper_step add_tap(taper_steps *s, const sampler *g, const int *tap, tape
         const int64_t sizes[3] = {w->sizes[0], 1, points}, wide[3] = {w->sizes[0], flat->sizes[1], points};
         index = TAPER_STEP(s, aten_to_dtype, taper_step_reshape(s, index, sizes, 3), taper_step_int(s, TAPER_I64));
         index = TAPER_STEP(s, aten_expand, index, taper_steps_ints(s, wide, 3));
-        const taper_step found = TAPER_STEP(s, aten_gather, g->flat, TAPER_STEP_INT(2), index);
-        const taper_step part = taper_step_mul(s, found, taper_step_reshape(s, weight, sizes, 3));
+        const taper_step_value found = TAPER_STEP(s, aten_gather, g->flat, TAPER_STEP_INT(2), index);
+        const taper_step_value part = taper_step_mul(s, found, taper_step_reshape(s, weight, sizes, 3));
         return taper_step_is_tensor(sum) ? taper_step_add(s, sum, part) : part;
     }
     return sum;
 }
 
-static taper_step add_taps(taper_steps *s, const sampler *g)
+static taper_step_value add_taps(taper_steps *s, const sampler *g)
 {
     const int first = g->way == BICUBIC ? 0 : 1, count = g->way == BICUBIC ? 4 : g->way == BILINEAR ? 2 : 1;
     const size_t kept = s->count;
-    taper_step sum = taper_step_none;
+    taper_step_value sum = taper_step_none;
     int all = 1;
     for (int64_t k = 0; k < g->dims; k++) {
         all *= count;

@@ -7,7 +7,7 @@ TAPER_STEPS_KERNEL(taper_op_sum_to)
 {
     const taper_tensor *const like = s->args[1].as.tensor;
     const taper_tensor *const grad = s->args[0].as.tensor;
-    taper_step value = &s->args[0];
+    taper_step_value value = &s->args[0];
     int64_t dims[TAPER_MAX_RANK];
     size_t count = 0;
     const size_t more = grad->rank > like->rank ? (size_t)(grad->rank - like->rank) : 0;
@@ -53,7 +53,7 @@ static taper_status read_dims(taper_steps *s, size_t at, size_t rank, bool *redu
 }
 
 // Gives a reduced tensor the dimensions of size 1 that the reduction removed.
-static taper_step with_ones(taper_steps *s, taper_step value, const taper_tensor *like, const bool *reduced)
+static taper_step_value with_ones(taper_steps *s, taper_step_value value, const taper_tensor *like, const bool *reduced)
 {
     int64_t sizes[TAPER_MAX_RANK];
     for (size_t d = 0; d < like->rank; d++) {
@@ -78,7 +78,7 @@ TAPER_STEPS_KERNEL(taper_op_spread)
     const taper_tensor *const like = s->args[1].as.tensor;
     TAPER_TRY(read_dims(s, 2, like->rank, reduced));
     const bool keep = taper_steps_bool(s, 3);
-    taper_step value = &s->args[0];
+    taper_step_value value = &s->args[0];
     if (!keep && value->as.tensor->rank != like->rank) {
         value = with_ones(s, value, like, reduced);
     }
@@ -151,7 +151,7 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat)
         TAPER_FAIL(s->call->run->error, TAPER_ERROR_UNSUPPORTED,
                    "the gradient of a repetition in %zu dimensions is not supported", count);
     }
-    taper_step value = &s->args[0];
+    taper_step_value value = &s->args[0];
     if (summed != 0) {
         value = TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, sizes, rank));
         value = TAPER_STEP(s, aten_sum_dim_IntList, value, taper_steps_ints(s, dims, summed));
@@ -170,14 +170,14 @@ TAPER_STEPS_KERNEL(taper_op_split_like)
     if (dim < 0 || dim >= taper_max_i64(rank, 1)) {
         TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "a gradient is split along a dimension that it lacks");
     }
-    const taper_step made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
+    const taper_step_value made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
     for (size_t i = 0; i < tensors->count; i++) {
         const taper_tensor *const t = tensors->items[i].as.tensor;
         const bool empty = t->rank == 1 && t->sizes[0] == 0 && rank != 1; // cat leaves such a tensor out
         const int64_t length = empty ? 0 : t->sizes[dim];
-        taper_step part = empty ? TAPER_STEP(s, aten_zeros_like, &tensors->items[i])
-                                : TAPER_STEP(s, aten_narrow, &s->args[0], taper_step_int(s, dim),
-                                             taper_step_int(s, start), taper_step_int(s, length));
+        taper_step_value part = empty ? TAPER_STEP(s, aten_zeros_like, &tensors->items[i])
+                                      : TAPER_STEP(s, aten_narrow, &s->args[0], taper_step_int(s, dim),
+                                                   taper_step_int(s, start), taper_step_int(s, length));
         const taper_tensor *const piece = taper_steps_tensor(s, part);
         if (piece != NULL && piece->dtype != t->dtype) {
             part = TAPER_STEP(s, aten_to_dtype, part, taper_step_int(s, t->dtype));
@@ -192,9 +192,10 @@ TAPER_STEPS_KERNEL(taper_op_split_like)
 TAPER_STEPS_KERNEL(taper_op_unstack)
 {
     const taper_list *const tensors = s->args[1].as.list;
-    const taper_step made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
+    const taper_step_value made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
     for (size_t i = 0; i < tensors->count; i++) {
-        const taper_step part = TAPER_STEP(s, aten_select_int, &s->args[0], &s->args[2], taper_step_int(s, (int64_t)i));
+        const taper_step_value part =
+            TAPER_STEP(s, aten_select_int, &s->args[0], &s->args[2], taper_step_int(s, (int64_t)i));
         taper_steps_collect(s, made, part);
     }
     return taper_steps_ret(s, 0, made);
@@ -205,12 +206,12 @@ TAPER_STEPS_KERNEL(taper_op_at_reduced)
 {
     const taper_tensor *const like = s->args[1].as.tensor;
     const bool keep = taper_steps_bool(s, 4);
-    taper_step grad = &s->args[0], indices = &s->args[3];
+    taper_step_value grad = &s->args[0], indices = &s->args[3];
     if (!keep && like->rank != 0) {
         grad = TAPER_STEP(s, aten_unsqueeze, grad, &s->args[2]);
         indices = TAPER_STEP(s, aten_unsqueeze, indices, &s->args[2]);
     }
-    const taper_step zeros = TAPER_STEP(s, aten_zeros_like, &s->args[1]);
+    const taper_step_value zeros = TAPER_STEP(s, aten_zeros_like, &s->args[1]);
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_scatter_add, zeros, &s->args[2], indices, grad));
 }
 
@@ -229,14 +230,14 @@ TAPER_STEPS_KERNEL(taper_op_share_ties)
         }
     }
     const bool ones = !keep && self->rank != 0;
-    const taper_step grad = ones ? with_ones(s, &s->args[0], self, reduced) : &s->args[0];
-    const taper_step result = ones ? with_ones(s, &s->args[2], self, reduced) : &s->args[2];
-    taper_step equal = TAPER_STEP(s, aten_eq_Tensor, &s->args[1], result);
+    const taper_step_value grad = ones ? with_ones(s, &s->args[0], self, reduced) : &s->args[0];
+    const taper_step_value result = ones ? with_ones(s, &s->args[2], self, reduced) : &s->args[2];
+    taper_step_value equal = TAPER_STEP(s, aten_eq_Tensor, &s->args[1], result);
     equal = TAPER_STEP(s, aten_to_dtype, equal, taper_step_int(s, self->dtype));
-    taper_step ties = equal;
+    taper_step_value ties = equal;
     if (count != 0) {
         ties = TAPER_STEP(s, aten_sum_dim_IntList, equal, taper_steps_ints(s, dims, count), taper_step_bool(true));
     }
-    const taper_step share = TAPER_STEP(s, aten_div_Tensor, grad, ties);
+    const taper_step_value share = TAPER_STEP(s, aten_div_Tensor, grad, ties);
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_mul_Tensor, share, equal));
 }

@@ -15,26 +15,27 @@ static int64_t columns_of(const taper_tensor *t)
 }
 
 // Returns 1 / (v_j - v_i), and 0 for equal values: a gradient that needs their difference is not defined.
-static taper_step gaps(taper_steps *s, taper_step values)
+static taper_step_value gaps(taper_steps *s, taper_step_value values)
 {
-    const taper_step gap = taper_step_sub(s, taper_step_unsqueeze(s, values, -2), taper_step_unsqueeze(s, values, -1));
-    const taper_step none = TAPER_STEP(s, aten_eq_Scalar, gap, TAPER_STEP_INT(0));
-    const taper_step safe = TAPER_STEP(s, aten_masked_fill_Scalar, gap, none, TAPER_STEP_INT(1));
+    const taper_step_value gap =
+        taper_step_sub(s, taper_step_unsqueeze(s, values, -2), taper_step_unsqueeze(s, values, -1));
+    const taper_step_value none = TAPER_STEP(s, aten_eq_Scalar, gap, TAPER_STEP_INT(0));
+    const taper_step_value safe = TAPER_STEP(s, aten_masked_fill_Scalar, gap, none, TAPER_STEP_INT(1));
     return TAPER_STEP(s, aten_masked_fill_Scalar, TAPER_STEP(s, aten_reciprocal, safe), none, TAPER_STEP_INT(0));
 }
 
-static taper_step diagonal(taper_steps *s, taper_step values)
+static taper_step_value diagonal(taper_steps *s, taper_step_value values)
 {
     return TAPER_STEP(s, aten_diag_embed, values);
 }
 
 TAPER_STEPS_KERNEL(taper_op_eigh_gradient)
 {
-    const taper_step v = &s->args[3];
-    const taper_step adjoint = taper_step_adjoint(s, v);
-    const taper_step turned = taper_step_matmul(s, adjoint, &s->args[1]);
-    const taper_step skew = taper_step_scale(s, taper_step_sub(s, turned, taper_step_adjoint(s, turned)), 0.5);
-    taper_step inner = taper_step_mul(s, skew, gaps(s, &s->args[2]));
+    const taper_step_value v = &s->args[3];
+    const taper_step_value adjoint = taper_step_adjoint(s, v);
+    const taper_step_value turned = taper_step_matmul(s, adjoint, &s->args[1]);
+    const taper_step_value skew = taper_step_scale(s, taper_step_sub(s, turned, taper_step_adjoint(s, turned)), 0.5);
+    taper_step_value inner = taper_step_mul(s, skew, gaps(s, &s->args[2]));
     inner = taper_step_add(s, inner, diagonal(s, &s->args[0]));
     return taper_steps_ret(s, 0, taper_step_matmul(s, v, taper_step_matmul(s, inner, adjoint)));
 }
@@ -43,8 +44,8 @@ TAPER_STEPS_KERNEL(taper_op_symeig_steps)
 {
     const bool vectors = taper_steps_bool(s, 1);
     const bool upper = taper_steps_bool(s, 2);
-    taper_step found[2];
-    const taper_step side = taper_steps_string(s, upper ? "U" : "L");
+    taper_step_value found[2];
+    const taper_step_value side = taper_steps_string(s, upper ? "U" : "L");
     TAPER_STEP_ALL(s, aten_linalg_eigh, found, 2, &s->args[0], side);
     if (!vectors) {
         found[1] =
@@ -55,31 +56,31 @@ TAPER_STEPS_KERNEL(taper_op_symeig_steps)
 }
 
 // Returns the part of the gradient outside of the space of the columns of u, divided by the singular values.
-static taper_step outside(taper_steps *s, taper_step grad, taper_step u, taper_step values)
+static taper_step_value outside(taper_steps *s, taper_step_value grad, taper_step_value u, taper_step_value values)
 {
-    const taper_step scaled = taper_step_div(s, grad, taper_step_unsqueeze(s, values, -2));
+    const taper_step_value scaled = taper_step_div(s, grad, taper_step_unsqueeze(s, values, -2));
     return taper_step_sub(s, scaled, taper_step_matmul(s, u, taper_step_matmul(s, taper_step_adjoint(s, u), scaled)));
 }
 
 TAPER_STEPS_KERNEL(taper_op_svd_gradient)
 {
-    const taper_step values = &s->args[4];
+    const taper_step_value values = &s->args[4];
     const int64_t k = columns_of(values->as.tensor);
     const int64_t m = rows_of(s->args[3].as.tensor), n = columns_of(s->args[5].as.tensor);
-    const taper_step u = taper_step_narrow(s, &s->args[3], -1, 0, k),
-                     grad_u = taper_step_narrow(s, &s->args[0], -1, 0, k);
-    const taper_step vh = taper_step_narrow(s, &s->args[5], -2, 0, k),
-                     grad_vh = taper_step_narrow(s, &s->args[2], -2, 0, k);
-    const taper_step v = taper_step_adjoint(s, vh), grad_v = taper_step_adjoint(s, grad_vh);
-    const taper_step inverse = gaps(s, taper_step_mul(s, values, values));
-    const taper_step by_u = taper_step_matmul(s, taper_step_adjoint(s, u), grad_u),
-                     by_v = taper_step_matmul(s, vh, grad_v);
-    const taper_step of_u = taper_step_mul(s, taper_step_sub(s, by_u, taper_step_adjoint(s, by_u)), inverse);
-    const taper_step of_v = taper_step_mul(s, taper_step_sub(s, by_v, taper_step_adjoint(s, by_v)), inverse);
-    taper_step inner = taper_step_add(s, taper_step_mul(s, of_u, taper_step_unsqueeze(s, values, -2)),
-                                      taper_step_mul(s, taper_step_unsqueeze(s, values, -1), of_v));
+    const taper_step_value u = taper_step_narrow(s, &s->args[3], -1, 0, k),
+                           grad_u = taper_step_narrow(s, &s->args[0], -1, 0, k);
+    const taper_step_value vh = taper_step_narrow(s, &s->args[5], -2, 0, k),
+                           grad_vh = taper_step_narrow(s, &s->args[2], -2, 0, k);
+    const taper_step_value v = taper_step_adjoint(s, vh), grad_v = taper_step_adjoint(s, grad_vh);
+    const taper_step_value inverse = gaps(s, taper_step_mul(s, values, values));
+    const taper_step_value by_u = taper_step_matmul(s, taper_step_adjoint(s, u), grad_u),
+                           by_v = taper_step_matmul(s, vh, grad_v);
+    const taper_step_value of_u = taper_step_mul(s, taper_step_sub(s, by_u, taper_step_adjoint(s, by_u)), inverse);
+    const taper_step_value of_v = taper_step_mul(s, taper_step_sub(s, by_v, taper_step_adjoint(s, by_v)), inverse);
+    taper_step_value inner = taper_step_add(s, taper_step_mul(s, of_u, taper_step_unsqueeze(s, values, -2)),
+                                            taper_step_mul(s, taper_step_unsqueeze(s, values, -1), of_v));
     inner = taper_step_add(s, inner, diagonal(s, &s->args[1]));
-    taper_step value = taper_step_matmul(s, u, taper_step_matmul(s, inner, vh));
+    taper_step_value value = taper_step_matmul(s, u, taper_step_matmul(s, inner, vh));
     if (m > k) {
         value = taper_step_add(s, value, taper_step_matmul(s, outside(s, grad_u, u, values), vh));
     }
@@ -93,9 +94,9 @@ TAPER_STEPS_KERNEL(taper_op_old_svd_steps)
 {
     const bool some = taper_steps_bool(s, 1);
     const bool vectors = taper_steps_bool(s, 2);
-    taper_step found[3];
+    taper_step_value found[3];
     TAPER_STEP_ALL(s, aten_linalg_svd, found, 3, &s->args[0], taper_step_bool(!some || !vectors));
-    taper_step v = taper_step_adjoint(s, found[2]);
+    taper_step_value v = taper_step_adjoint(s, found[2]);
     if (!vectors) {
         found[0] = TAPER_STEP(s, aten_zeros_like, taper_step_detach(s, found[0]));
         v = TAPER_STEP(s, aten_zeros_like, taper_step_detach(s, v));
@@ -111,11 +112,13 @@ TAPER_STEPS_KERNEL(taper_op_old_svd_steps)
 TAPER_STEPS_KERNEL(taper_op_matrix_exp_gradient)
 {
     const int64_t n = columns_of(s->args[1].as.tensor);
-    const taper_step a = taper_step_adjoint(s, &s->args[1]), last = TAPER_STEP_INT(-1), rows = TAPER_STEP_INT(-2);
-    const taper_step zeros = TAPER_STEP(s, aten_zeros_like, taper_step_detach(s, a));
-    const taper_step top = TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step[]){a, &s->args[0]}, 2), last);
-    const taper_step bottom = TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step[]){zeros, a}, 2), last);
-    taper_step all = TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step[]){top, bottom}, 2), rows);
+    const taper_step_value a = taper_step_adjoint(s, &s->args[1]), last = TAPER_STEP_INT(-1), rows = TAPER_STEP_INT(-2);
+    const taper_step_value zeros = TAPER_STEP(s, aten_zeros_like, taper_step_detach(s, a));
+    const taper_step_value top =
+        TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step_value[]){a, &s->args[0]}, 2), last);
+    const taper_step_value bottom =
+        TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step_value[]){zeros, a}, 2), last);
+    taper_step_value all = TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step_value[]){top, bottom}, 2), rows);
     all = TAPER_STEP(s, aten_linalg_matrix_exp, all);
     return taper_steps_ret(s, 0, taper_step_narrow(s, taper_step_narrow(s, all, -2, 0, n), -1, n, n));
 }
@@ -123,10 +126,12 @@ TAPER_STEPS_KERNEL(taper_op_matrix_exp_gradient)
 TAPER_STEPS_KERNEL(taper_op_matrix_power_steps)
 {
     const int64_t n = taper_steps_int(s, 1);
-    taper_step power = n < 0 ? TAPER_STEP(s, aten_linalg_inv, &s->args[0]) : &s->args[0], result = taper_step_none;
+    taper_step_value power = n < 0 ? TAPER_STEP(s, aten_linalg_inv, &s->args[0]) : &s->args[0],
+                     result = taper_step_none;
     if (n == 0) {
         const taper_tensor *const a = s->args[0].as.tensor;
-        const taper_step unit = TAPER_STEP(s, aten_eye, taper_step_int(s, columns_of(a)), taper_step_int(s, a->dtype));
+        const taper_step_value unit =
+            TAPER_STEP(s, aten_eye, taper_step_int(s, columns_of(a)), taper_step_int(s, a->dtype));
         result = taper_step_add(s, unit, taper_step_scale(s, &s->args[0], 0)); // its gradient is 0
     }
     for (uint64_t bits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; bits != 0; bits >>= 1) {
@@ -142,12 +147,13 @@ TAPER_STEPS_KERNEL(taper_op_matrix_power_steps)
 // the products in an order that suits the shape of A.
 TAPER_STEPS_KERNEL(taper_op_pinv_gradient)
 {
-    const taper_step p = &s->args[1], a = &s->args[2];
-    const taper_step grad = taper_step_adjoint(s, &s->args[0]), adjoint = taper_step_adjoint(s, p);
-    taper_step value = taper_step_neg(s, taper_step_adjoint(s, taper_step_matmul(s, taper_step_matmul(s, p, grad), p)));
-    const taper_step right = taper_step_matmul(s, taper_step_matmul(s, grad, p), adjoint);
+    const taper_step_value p = &s->args[1], a = &s->args[2];
+    const taper_step_value grad = taper_step_adjoint(s, &s->args[0]), adjoint = taper_step_adjoint(s, p);
+    taper_step_value value =
+        taper_step_neg(s, taper_step_adjoint(s, taper_step_matmul(s, taper_step_matmul(s, p, grad), p)));
+    const taper_step_value right = taper_step_matmul(s, taper_step_matmul(s, grad, p), adjoint);
     value = taper_step_add(s, value, taper_step_sub(s, right, taper_step_matmul(s, taper_step_matmul(s, a, p), right)));
-    const taper_step left = taper_step_matmul(s, adjoint, taper_step_matmul(s, p, grad));
+    const taper_step_value left = taper_step_matmul(s, adjoint, taper_step_matmul(s, p, grad));
     value = taper_step_add(s, value, taper_step_sub(s, left, taper_step_matmul(s, taper_step_matmul(s, left, p), a)));
     return taper_steps_ret(s, 0, value);
 }
@@ -156,11 +162,11 @@ TAPER_STEPS_KERNEL(taper_op_lstsq_steps)
 {
     const taper_tensor *const a = s->args[0].as.tensor, *const b = s->args[1].as.tensor;
     const bool vector = b->rank + 1u == a->rank;
-    taper_step results[4];
+    taper_step_value results[4];
     TAPER_STEP_ALL(s, aten_linalg_lstsq, results, 4, taper_step_detach(s, &s->args[0]),
                    taper_step_detach(s, &s->args[1]), &s->args[2]);
-    const taper_step inverse = TAPER_STEP(s, aten_linalg_pinv_atol_rtol_float, &s->args[0]);
-    taper_step x = taper_step_matmul(s, inverse, vector ? taper_step_unsqueeze(s, &s->args[1], -1) : &s->args[1]);
+    const taper_step_value inverse = TAPER_STEP(s, aten_linalg_pinv_atol_rtol_float, &s->args[0]);
+    taper_step_value x = taper_step_matmul(s, inverse, vector ? taper_step_unsqueeze(s, &s->args[1], -1) : &s->args[1]);
     results[0] = vector ? TAPER_STEP(s, aten_squeeze_dim, x, TAPER_STEP_INT(-1)) : x;
     for (size_t i = 0; i < 4; i++) {
         taper_steps_ret(s, i, results[i]);
@@ -173,7 +179,8 @@ TAPER_STEPS_KERNEL(taper_op_lstsq_steps)
 enum { NUCLEAR = 'n', FROBENIUS = 'f', OF_NUMBER = 0 };
 
 // The norm `order`, or the named one, of the matrices in two dimensions.
-static taper_step matrix_norm(taper_steps *s, taper_step x, int name, double order, const int64_t *given, bool keep)
+static taper_step_value matrix_norm(taper_steps *s, taper_step_value x, int name, double order, const int64_t *given,
+                                    bool keep)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
     if (t == NULL) {
@@ -187,19 +194,19 @@ static taper_step matrix_norm(taper_steps *s, taper_step x, int name, double ord
         return x;
     }
     const int64_t dims[2] = {given[0] < 0 ? given[0] + rank : given[0], given[1] < 0 ? given[1] + rank : given[1]};
-    const taper_step both = taper_steps_ints(s, dims, 2), kept = taper_step_bool(keep);
+    const taper_step_value both = taper_steps_ints(s, dims, 2), kept = taper_step_bool(keep);
     if (name == FROBENIUS) {
         return TAPER_STEP(s, aten_linalg_vector_norm, x, TAPER_STEP_INT(2), both, kept);
     }
     const bool largest = order > 0;
     if (name == NUCLEAR || fabs(order) == 2) {
-        const taper_step last = taper_steps_ints(s, (int64_t[]){-2, -1}, 2);
-        taper_step values = TAPER_STEP(s, aten_movedim_intlist, x, both, last);
+        const taper_step_value last = taper_steps_ints(s, (int64_t[]){-2, -1}, 2);
+        taper_step_value values = TAPER_STEP(s, aten_movedim_intlist, x, both, last);
         values = TAPER_STEP(s, aten_linalg_svdvals, values);
-        const taper_step end = taper_steps_ints(s, (int64_t[]){-1}, 1), no = taper_step_bool(false);
-        taper_step found = name == NUCLEAR ? taper_step_sum(s, values, -1, false)
-                           : largest       ? TAPER_STEP(s, aten_amax, values, end, no)
-                                           : TAPER_STEP(s, aten_amin, values, end, no);
+        const taper_step_value end = taper_steps_ints(s, (int64_t[]){-1}, 1), no = taper_step_bool(false);
+        taper_step_value found = name == NUCLEAR ? taper_step_sum(s, values, -1, false)
+                                 : largest       ? TAPER_STEP(s, aten_amax, values, end, no)
+                                                 : TAPER_STEP(s, aten_amin, values, end, no);
         if (keep) {
             found = taper_step_unsqueeze(s, found, taper_min_i64(dims[0], dims[1]));
             found = taper_step_unsqueeze(s, found, taper_max_i64(dims[0], dims[1]));
@@ -210,8 +217,8 @@ static taper_step matrix_norm(taper_steps *s, taper_step x, int name, double ord
     const int64_t summed = rows ? dims[1] : dims[0];
     int64_t rest = rows ? dims[0] : dims[1];
     rest -= !keep && rest > summed ? 1 : 0;
-    const taper_step sums = taper_step_sum(s, TAPER_STEP(s, aten_abs, x), summed, keep),
-                     left = taper_steps_ints(s, &rest, 1);
+    const taper_step_value sums = taper_step_sum(s, TAPER_STEP(s, aten_abs, x), summed, keep),
+                           left = taper_steps_ints(s, &rest, 1);
     return largest ? TAPER_STEP(s, aten_amax, sums, left, kept) : TAPER_STEP(s, aten_amin, sums, left, kept);
 }
 
@@ -258,12 +265,13 @@ static taper_status any_norm(taper_steps *s, int name, bool has_order, double or
     if (!taper_steps_is_none(s, 2)) {
         TAPER_TRY(taper_arg_ints(s->call, 2, 0, TAPER_MAX_RANK, dims, &count));
     }
-    taper_step x = &s->args[0];
+    taper_step_value x = &s->args[0];
     x = taper_steps_is_none(s, 4) ? x : TAPER_STEP(s, aten_to_dtype, x, &s->args[4]);
-    const taper_step found = count == 2 && (has_order || name != OF_NUMBER)
-                                 ? matrix_norm(s, x, name, order, dims, keep)
-                                 : TAPER_STEP(s, aten_linalg_vector_norm, x,
-                                              taper_step_double(s, has_order ? order : 2), &s->args[2], &s->args[3]);
+    const taper_step_value found =
+        count == 2 && (has_order || name != OF_NUMBER)
+            ? matrix_norm(s, x, name, order, dims, keep)
+            : TAPER_STEP(s, aten_linalg_vector_norm, x, taper_step_double(s, has_order ? order : 2), &s->args[2],
+                         &s->args[3]);
     return taper_steps_ret(s, 0, found);
 }
 
@@ -282,14 +290,14 @@ TAPER_STEPS_KERNEL(taper_op_any_norm_named)
 static taper_status cond(taper_steps *s, int name, double order)
 {
     const int64_t dims[2] = {-2, -1};
-    taper_step found;
+    taper_step_value found;
     if (name == OF_NUMBER && fabs(order) == 2) {
-        const taper_step values = TAPER_STEP(s, aten_linalg_svdvals, &s->args[0]), last = TAPER_STEP_INT(-1);
-        const taper_step most = TAPER_STEP(s, aten_select_int, values, last, TAPER_STEP_INT(0));
-        const taper_step least = TAPER_STEP(s, aten_select_int, values, last, TAPER_STEP_INT(-1));
+        const taper_step_value values = TAPER_STEP(s, aten_linalg_svdvals, &s->args[0]), last = TAPER_STEP_INT(-1);
+        const taper_step_value most = TAPER_STEP(s, aten_select_int, values, last, TAPER_STEP_INT(0));
+        const taper_step_value least = TAPER_STEP(s, aten_select_int, values, last, TAPER_STEP_INT(-1));
         found = order > 0 ? taper_step_div(s, most, least) : taper_step_div(s, least, most);
     } else {
-        const taper_step inverse = TAPER_STEP(s, aten_linalg_inv, &s->args[0]);
+        const taper_step_value inverse = TAPER_STEP(s, aten_linalg_inv, &s->args[0]);
         found = taper_step_mul(s, matrix_norm(s, &s->args[0], name, order, dims, false),
                                matrix_norm(s, inverse, name, order, dims, false));
     }
@@ -313,7 +321,7 @@ TAPER_STEPS_KERNEL(taper_op_cond_named)
 TAPER_STEPS_KERNEL(taper_op_tensorsolve_steps)
 {
     const taper_tensor *const other = s->args[1].as.tensor;
-    taper_step a = &s->args[0];
+    taper_step_value a = &s->args[0];
     if (!taper_steps_is_none(s, 2)) { // these dimensions become the last ones
         int64_t dims[TAPER_MAX_RANK], last[TAPER_MAX_RANK];
         size_t count = 0;
@@ -325,8 +333,8 @@ TAPER_STEPS_KERNEL(taper_op_tensorsolve_steps)
     }
     const taper_tensor *const t = taper_steps_tensor(s, a);
     const int64_t all = taper_tensor_numel(other);
-    taper_step x = TAPER_STEP(s, aten_linalg_solve, taper_step_reshape(s, a, (int64_t[]){all, all}, 2),
-                              taper_step_reshape(s, &s->args[1], &all, 1));
+    taper_step_value x = TAPER_STEP(s, aten_linalg_solve, taper_step_reshape(s, a, (int64_t[]){all, all}, 2),
+                                    taper_step_reshape(s, &s->args[1], &all, 1));
     if (t != NULL && t->rank >= other->rank) {
         x = taper_step_reshape(s, x, t->sizes + other->rank, t->rank - other->rank);
     }
@@ -346,7 +354,7 @@ TAPER_STEPS_KERNEL(taper_op_tensorinv_steps)
         sizes[i] = self->sizes[(i + first) % self->rank];
     }
     const int64_t columns = rows != 0 ? taper_tensor_numel(self) / rows : 0;
-    const taper_step inverse =
+    const taper_step_value inverse =
         TAPER_STEP(s, aten_linalg_inv, taper_step_reshape(s, &s->args[0], (int64_t[]){rows, columns}, 2));
     return taper_steps_ret(s, 0, taper_step_reshape(s, inverse, sizes, self->rank));
 }

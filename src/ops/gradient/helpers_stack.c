@@ -6,7 +6,7 @@
 TAPER_STEPS_KERNEL(taper_op_reshaped_each)
 {
     const taper_list *const grads = s->args[0].as.list, *const tensors = s->args[1].as.list;
-    const taper_step made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
+    const taper_step_value made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
     for (size_t i = 0; i < tensors->count && i < grads->count; i++) {
         taper_steps_collect(s, made, taper_step_like(s, &grads->items[i], tensors->items[i].as.tensor));
     }
@@ -25,7 +25,7 @@ TAPER_STEPS_KERNEL(taper_op_side_by_side)
 TAPER_STEPS_KERNEL(taper_op_as_columns)
 {
     const taper_list *const tensors = s->args[0].as.list;
-    const taper_step made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
+    const taper_step_value made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
     for (size_t i = 0; i < tensors->count; i++) {
         const taper_tensor *const t = tensors->items[i].as.tensor;
         taper_steps_collect(s, made,
@@ -40,7 +40,7 @@ TAPER_STEPS_KERNEL(taper_op_as_columns)
 TAPER_STEPS_KERNEL(taper_op_block_diag_steps)
 {
     const taper_list *const tensors = s->args[0].as.list;
-    const taper_step rows = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
+    const taper_step_value rows = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
     int64_t width = 0, before = 0;
     for (size_t i = 0; i < tensors->count; i++) {
         const taper_tensor *const t = tensors->items[i].as.tensor;
@@ -53,7 +53,7 @@ TAPER_STEPS_KERNEL(taper_op_block_diag_steps)
         const taper_tensor *const t = tensors->items[i].as.tensor;
         const int64_t columns = t->rank == 0 ? 1 : t->sizes[t->rank - 1], height = t->rank == 2 ? t->sizes[0] : 1;
         const int64_t pad[2] = {before, taper_wrap_sub(taper_wrap_sub(width, before), columns)};
-        const taper_step matrix = taper_step_reshape(s, &tensors->items[i], (int64_t[]){height, columns}, 2);
+        const taper_step_value matrix = taper_step_reshape(s, &tensors->items[i], (int64_t[]){height, columns}, 2);
         taper_steps_collect(s, rows, TAPER_STEP(s, aten_constant_pad_nd, matrix, taper_steps_ints(s, pad, 2)));
         before = taper_wrap_add(before, columns);
     }
@@ -66,8 +66,8 @@ TAPER_STEPS_KERNEL(taper_op_cartesian_steps)
     if (tensors->count == 1) {
         return taper_steps_ret(s, 0, &tensors->items[0]);
     }
-    const taper_step grids = TAPER_STEP(s, aten_meshgrid, &s->args[0]);
-    const taper_step all = TAPER_STEP(s, aten_stack, grids, TAPER_STEP_INT(-1));
+    const taper_step_value grids = TAPER_STEP(s, aten_meshgrid, &s->args[0]);
+    const taper_step_value all = TAPER_STEP(s, aten_stack, grids, TAPER_STEP_INT(-1));
     return taper_steps_ret(s, 0, taper_step_reshape(s, all, (int64_t[]){-1, (int64_t)tensors->count}, 2));
 }
 
@@ -77,7 +77,7 @@ TAPER_STEPS_KERNEL(taper_op_meshgrid_gradient)
     const taper_list *const grads = s->args[0].as.list, *const tensors = s->args[1].as.list;
     const taper_string *const order = s->args[2].tag == TAPER_STRING ? s->args[2].as.string : NULL;
     const bool swapped = order != NULL && order->length == 2 && order->data[0] == 'x' && tensors->count >= 2;
-    const taper_step made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
+    const taper_step_value made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
     for (size_t i = 0; i < tensors->count && i < grads->count; i++) {
         int64_t dims[TAPER_MAX_RANK];
         size_t count = 0;
@@ -87,7 +87,7 @@ TAPER_STEPS_KERNEL(taper_op_meshgrid_gradient)
                 dims[count++] = (int64_t)d;
             }
         }
-        const taper_step sum =
+        const taper_step_value sum =
             count == 0 ? &grads->items[i]
                        : TAPER_STEP(s, aten_sum_dim_IntList, &grads->items[i], taper_steps_ints(s, dims, count));
         taper_steps_collect(s, made, taper_step_like(s, sum, tensors->items[i].as.tensor));
@@ -114,8 +114,8 @@ TAPER_STEPS_KERNEL(taper_op_kron_steps)
             result[i] = taper_wrap_mul(result[i], size);
         }
     }
-    const taper_step product = taper_step_mul(s, taper_step_reshape(s, &s->args[0], sizes[0], 2 * rank),
-                                              taper_step_reshape(s, &s->args[1], sizes[1], 2 * rank));
+    const taper_step_value product = taper_step_mul(s, taper_step_reshape(s, &s->args[0], sizes[0], 2 * rank),
+                                                    taper_step_reshape(s, &s->args[1], sizes[1], 2 * rank));
     return taper_steps_ret(s, 0, taper_step_reshape(s, product, result, rank));
 }
 
@@ -136,8 +136,8 @@ TAPER_STEPS_KERNEL(taper_op_take_along_steps)
         sizes[0][d] = d == dim || a != 1 ? a : b;
         sizes[1][d] = d == dim || b != 1 ? b : a;
     }
-    const taper_step from = TAPER_STEP(s, aten_expand, &s->args[0], taper_steps_ints(s, sizes[0], self->rank));
-    const taper_step at = TAPER_STEP(s, aten_expand, &s->args[1], taper_steps_ints(s, sizes[1], self->rank));
+    const taper_step_value from = TAPER_STEP(s, aten_expand, &s->args[0], taper_steps_ints(s, sizes[0], self->rank));
+    const taper_step_value at = TAPER_STEP(s, aten_expand, &s->args[1], taper_steps_ints(s, sizes[1], self->rank));
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_gather, from, taper_step_int(s, dim), at));
 }
 
@@ -174,12 +174,13 @@ TAPER_STEPS_KERNEL(taper_op_unfold_gradient)
         return taper_steps_ret(s, 0, TAPER_STEP(s, aten_sum, &s->args[0]));
     }
     TAPER_TRY(taper_step_dim(s, &dim, self->rank));
-    taper_step places = TAPER_STEP(s, aten_arange, taper_step_int(s, self->sizes[dim]));
+    taper_step_value places = TAPER_STEP(s, aten_arange, taper_step_int(s, self->sizes[dim]));
     places = TAPER_STEP(s, aten_unfold, places, TAPER_STEP_INT(0), &s->args[3], &s->args[4]);
     places = taper_step_reshape(s, places, &flat, 1);
-    taper_step grad = TAPER_STEP(s, aten_movedim_int, &s->args[0], TAPER_STEP_INT(-1), taper_step_int(s, dim + 1));
+    taper_step_value grad =
+        TAPER_STEP(s, aten_movedim_int, &s->args[0], TAPER_STEP_INT(-1), taper_step_int(s, dim + 1));
     grad = TAPER_STEP(s, aten_flatten_using_ints, grad, taper_step_int(s, dim), taper_step_int(s, dim + 1));
-    taper_step sum = TAPER_STEP(s, aten_new_zeros, &s->args[0], taper_steps_ints(s, self->sizes, self->rank));
+    taper_step_value sum = TAPER_STEP(s, aten_new_zeros, &s->args[0], taper_steps_ints(s, self->sizes, self->rank));
     sum = TAPER_STEP(s, aten_index_add, sum, taper_step_int(s, dim), places, grad);
     return taper_steps_ret(s, 0, sum);
 }
@@ -215,7 +216,7 @@ TAPER_STEPS_KERNEL(taper_op_channel_shuffle_steps)
     for (size_t i = 2; i < self->rank; i++) {
         sizes[i + 1] = self->sizes[i];
     }
-    const taper_step parts = taper_step_reshape(s, &s->args[0], sizes, self->rank + 1u);
+    const taper_step_value parts = taper_step_reshape(s, &s->args[0], sizes, self->rank + 1u);
     return taper_steps_ret(s, 0, taper_step_like(s, taper_step_transpose(s, parts, 1, 2), self));
 }
 
@@ -236,7 +237,7 @@ TAPER_STEPS_KERNEL(taper_op_inner_steps)
 TAPER_STEPS_KERNEL(taper_op_chain_steps)
 {
     const taper_list *const tensors = s->args[0].as.list;
-    taper_step product = taper_step_none;
+    taper_step_value product = taper_step_none;
     if (tensors->count == 0) {
         TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "a product of matrices expects at least one matrix");
     }
@@ -253,7 +254,7 @@ TAPER_STEPS_KERNEL(taper_op_diff_steps)
     const int64_t times = taper_steps_int(s, 1);
     int64_t dim = taper_steps_int(s, 2);
     TAPER_TRY(taper_step_dim(s, &dim, self->rank));
-    taper_step parts[3], value = &s->args[0];
+    taper_step_value parts[3], value = &s->args[0];
     size_t count = 0;
     if (times != 0 && (!taper_steps_is_none(s, 3) || !taper_steps_is_none(s, 4))) {
         if (!taper_steps_is_none(s, 3)) {
@@ -281,33 +282,34 @@ TAPER_STEPS_KERNEL(taper_op_diff_steps)
 }
 
 // Differences of neighbours along one dimension, divided by their distance. Order 2 uses three elements at the ends.
-static taper_step slope_along(taper_steps *s, taper_step x, int64_t dim, double width, int64_t order)
+static taper_step_value slope_along(taper_steps *s, taper_step_value x, int64_t dim, double width, int64_t order)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
     const int64_t n = t != NULL ? t->sizes[dim] : 3;
-    taper_step middle =
+    taper_step_value middle =
         taper_step_sub(s, taper_step_narrow(s, x, dim, 2, n - 2), taper_step_narrow(s, x, dim, 0, n - 2));
     middle = taper_step_scale(s, middle, 0.5 / width);
-    taper_step ends[2];
+    taper_step_value ends[2];
     for (int e = 0; e < 2; e++) { // from each end: its element, the next one, and the one after
         const double sign = e == 0 ? 1 : -1;
-        const taper_step a = taper_step_narrow(s, x, dim, e == 0 ? 0 : n - 1, 1);
-        const taper_step b = taper_step_narrow(s, x, dim, e == 0 ? 1 : n - 2, 1);
+        const taper_step_value a = taper_step_narrow(s, x, dim, e == 0 ? 0 : n - 1, 1);
+        const taper_step_value b = taper_step_narrow(s, x, dim, e == 0 ? 1 : n - 2, 1);
         if (order == 2) {
-            const taper_step c = taper_step_narrow(s, x, dim, e == 0 ? 2 : n - 3, 1);
-            const taper_step sum =
+            const taper_step_value c = taper_step_narrow(s, x, dim, e == 0 ? 2 : n - 3, 1);
+            const taper_step_value sum =
                 taper_step_sub(s, taper_step_scale(s, b, 4), taper_step_add(s, taper_step_scale(s, a, 3), c));
             ends[e] = taper_step_scale(s, sum, sign * 0.5 / width);
         } else {
             ends[e] = taper_step_scale(s, taper_step_sub(s, b, a), sign / width);
         }
     }
-    const taper_step parts[3] = {ends[0], middle, ends[1]};
+    const taper_step_value parts[3] = {ends[0], middle, ends[1]};
     return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_step_int(s, dim));
 }
 
 // The differences at places that need not be equally far from each other.
-static taper_step slope_at(taper_steps *s, taper_step x, int64_t dim, taper_step places, int64_t order)
+static taper_step_value slope_at(taper_steps *s, taper_step_value x, int64_t dim, taper_step_value places,
+                                 int64_t order)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
     int64_t sizes[TAPER_MAX_RANK];
@@ -318,28 +320,29 @@ static taper_step slope_at(taper_steps *s, taper_step x, int64_t dim, taper_step
     for (int64_t d = 0; d < t->rank; d++) {
         sizes[d] = d == dim ? n : 1;
     }
-    const taper_step at = taper_step_reshape(s, places, sizes, t->rank);
-    const taper_step gaps =
+    const taper_step_value at = taper_step_reshape(s, places, sizes, t->rank);
+    const taper_step_value gaps =
         taper_step_sub(s, taper_step_narrow(s, at, dim, 1, n - 1), taper_step_narrow(s, at, dim, 0, n - 1));
-    const taper_step slopes = taper_step_div(
+    const taper_step_value slopes = taper_step_div(
         s, taper_step_sub(s, taper_step_narrow(s, x, dim, 1, n - 1), taper_step_narrow(s, x, dim, 0, n - 1)), gaps);
     // In the middle: the slopes on both sides, each weighted by the gap on the other side.
-    const taper_step gap1 = taper_step_narrow(s, gaps, dim, 0, n - 2), gap2 = taper_step_narrow(s, gaps, dim, 1, n - 2);
-    const taper_step slope1 = taper_step_narrow(s, slopes, dim, 0, n - 2),
-                     slope2 = taper_step_narrow(s, slopes, dim, 1, n - 2);
-    const taper_step middle =
+    const taper_step_value gap1 = taper_step_narrow(s, gaps, dim, 0, n - 2),
+                           gap2 = taper_step_narrow(s, gaps, dim, 1, n - 2);
+    const taper_step_value slope1 = taper_step_narrow(s, slopes, dim, 0, n - 2),
+                           slope2 = taper_step_narrow(s, slopes, dim, 1, n - 2);
+    const taper_step_value middle =
         taper_step_div(s, taper_step_add(s, taper_step_mul(s, slope1, gap2), taper_step_mul(s, slope2, gap1)),
                        taper_step_add(s, gap1, gap2));
-    taper_step ends[2] = {taper_step_narrow(s, slopes, dim, 0, 1), taper_step_narrow(s, slopes, dim, n - 2, 1)};
+    taper_step_value ends[2] = {taper_step_narrow(s, slopes, dim, 0, 1), taper_step_narrow(s, slopes, dim, n - 2, 1)};
     for (int e = 0; e < 2 && order == 2; e++) { // continues the change of the slope for half a gap
         const int64_t own = e == 0 ? 0 : n - 2, next = e == 0 ? 1 : n - 3;
-        const taper_step gap = taper_step_narrow(s, gaps, dim, own, 1);
-        const taper_step change =
+        const taper_step_value gap = taper_step_narrow(s, gaps, dim, own, 1);
+        const taper_step_value change =
             taper_step_div(s, taper_step_sub(s, ends[e], taper_step_narrow(s, slopes, dim, next, 1)),
                            taper_step_add(s, gap, taper_step_narrow(s, gaps, dim, next, 1)));
         ends[e] = taper_step_add(s, ends[e], taper_step_mul(s, change, gap));
     }
-    const taper_step parts[3] = {ends[0], middle, ends[1]};
+    const taper_step_value parts[3] = {ends[0], middle, ends[1]};
     return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_step_int(s, dim));
 }
 
@@ -365,11 +368,11 @@ static taper_status gradient(taper_steps *s)
         TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT, "torch.gradient expected spacing to have a length of %zu",
                    count);
     }
-    const taper_step made = taper_steps_new_list(s, &taper_type_tensor, count);
+    const taper_step_value made = taper_steps_new_list(s, &taper_type_tensor, count);
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_step_dim(s, &dims[i], self->rank));
         const int64_t dim = dims[i];
-        const taper_step own = each != NULL ? &each->items[i] : taper_step_double(s, width);
+        const taper_step_value own = each != NULL ? &each->items[i] : taper_step_double(s, width);
         const double number = own->tag == TAPER_INT ? (double)own->as.i : own->tag == TAPER_DOUBLE ? own->as.f : 1;
         taper_steps_collect(s, made,
                             taper_step_is_tensor(own) ? slope_at(s, &s->args[0], dim, own, order)

@@ -19,7 +19,7 @@ void taper_steps_fail(taper_steps *s, taper_status status)
     s->status = s->status == TAPER_OK ? status : s->status;
 }
 
-taper_step taper_steps_keep(taper_steps *s, taper_val value)
+taper_step_value taper_steps_keep(taper_steps *s, taper_val value)
 {
     if (s->count == TAPER_STEPS_VALUES) {
         taper_val_release(value);
@@ -37,7 +37,7 @@ void taper_steps_release(taper_steps *s, size_t count)
     }
 }
 
-void taper_steps_carry(taper_steps *s, size_t count, taper_step *values, size_t value_count)
+void taper_steps_carry(taper_steps *s, size_t count, taper_step_value *values, size_t value_count)
 {
     enum { MOST = 4 };
     taper_val carried[MOST];
@@ -51,35 +51,37 @@ void taper_steps_carry(taper_steps *s, size_t count, taper_step *values, size_t 
     }
 }
 
-taper_step taper_steps_call1(taper_steps *s, unsigned row, taper_step a)
+taper_step_value taper_steps_call1(taper_steps *s, unsigned row, taper_step_value a)
 {
     return taper_steps_call(s, row, 1, &a);
 }
 
-taper_step taper_steps_call2(taper_steps *s, unsigned row, taper_step a, taper_step b)
+taper_step_value taper_steps_call2(taper_steps *s, unsigned row, taper_step_value a, taper_step_value b)
 {
     return TAPER_STEP_MANY(s, row, a, b);
 }
 
-taper_step taper_steps_call3(taper_steps *s, unsigned row, taper_step a, taper_step b, taper_step c)
+taper_step_value taper_steps_call3(taper_steps *s, unsigned row, taper_step_value a, taper_step_value b,
+                                   taper_step_value c)
 {
     return TAPER_STEP_MANY(s, row, a, b, c);
 }
 
-taper_step taper_steps_call4(taper_steps *s, unsigned row, taper_step a, taper_step b, taper_step c, taper_step d)
+taper_step_value taper_steps_call4(taper_steps *s, unsigned row, taper_step_value a, taper_step_value b,
+                                   taper_step_value c, taper_step_value d)
 {
     return TAPER_STEP_MANY(s, row, a, b, c, d);
 }
 
-taper_step taper_steps_call(taper_steps *s, unsigned row, size_t count, const taper_step *args)
+taper_step_value taper_steps_call(taper_steps *s, unsigned row, size_t count, const taper_step_value *args)
 {
-    taper_step result;
+    taper_step_value result;
     taper_steps_call_all(s, row, count, args, &result, 1);
     return result;
 }
 
-static void call_row(taper_steps *s, const taper_op *op, size_t count, const taper_step *args, taper_step *results,
-                     size_t result_count)
+static void call_row(taper_steps *s, const taper_op *op, size_t count, const taper_step_value *args,
+                     taper_step_value *results, size_t result_count)
 {
     enum { MOST = 16, MOST_RESULTS = 8 };
     const taper_schema *schema;
@@ -106,8 +108,8 @@ static void call_row(taper_steps *s, const taper_op *op, size_t count, const tap
     }
 }
 
-void taper_steps_call_all(taper_steps *s, unsigned row, size_t count, const taper_step *args, taper_step *results,
-                          size_t result_count)
+void taper_steps_call_all(taper_steps *s, unsigned row, size_t count, const taper_step_value *args,
+                          taper_step_value *results, size_t result_count)
 {
     for (size_t i = 0; i < result_count; i++) {
         results[i] = taper_step_none;
@@ -121,7 +123,7 @@ void taper_steps_call_all(taper_steps *s, unsigned row, size_t count, const tape
     }
 }
 
-taper_step taper_steps_new_list(taper_steps *s, const taper_type *type, size_t count)
+taper_step_value taper_steps_new_list(taper_steps *s, const taper_type *type, size_t count)
 {
     taper_list *const list = s->status == TAPER_OK ? taper_list_new(s->call->run->heap, type, count) : NULL;
     if (list == NULL) {
@@ -131,19 +133,19 @@ taper_step taper_steps_new_list(taper_steps *s, const taper_type *type, size_t c
     return taper_steps_keep(s, TAPER_VAL(list));
 }
 
-static void append(const taper_steps *s, taper_step list, taper_val value)
+static void append(const taper_steps *s, taper_step_value list, taper_val value)
 {
     if (s->status == TAPER_OK) {
         list->as.list->items[list->as.list->count++] = value;
     }
 }
 
-void taper_steps_append(const taper_steps *s, taper_step list, taper_step value)
+void taper_steps_append(const taper_steps *s, taper_step_value list, taper_step_value value)
 {
     append(s, list, s->status == TAPER_OK ? taper_val_retain(*value) : taper_val_none());
 }
 
-void taper_steps_collect(taper_steps *s, taper_step list, taper_step value)
+void taper_steps_collect(taper_steps *s, taper_step_value list, taper_step_value value)
 {
     if (s->status == TAPER_OK) {
         taper_steps_append(s, list, value);
@@ -151,25 +153,25 @@ void taper_steps_collect(taper_steps *s, taper_step list, taper_step value)
     }
 }
 
-taper_step taper_steps_ints(taper_steps *s, const int64_t *numbers, size_t count)
+taper_step_value taper_steps_ints(taper_steps *s, const int64_t *numbers, size_t count)
 {
-    const taper_step list = taper_steps_new_list(s, &taper_type_int, count);
+    const taper_step_value list = taper_steps_new_list(s, &taper_type_int, count);
     for (size_t i = 0; i < count; i++) {
         append(s, list, taper_val_int(numbers[i]));
     }
     return list;
 }
 
-taper_step taper_steps_list(taper_steps *s, const taper_step *tensors, size_t count)
+taper_step_value taper_steps_list(taper_steps *s, const taper_step_value *tensors, size_t count)
 {
-    const taper_step list = taper_steps_new_list(s, &taper_type_tensor, count);
+    const taper_step_value list = taper_steps_new_list(s, &taper_type_tensor, count);
     for (size_t i = 0; i < count; i++) {
         taper_steps_append(s, list, tensors[i]);
     }
     return list;
 }
 
-taper_step taper_steps_string(taper_steps *s, const char *text)
+taper_step_value taper_steps_string(taper_steps *s, const char *text)
 {
     taper_string *const string = taper_string_new(s->call->run->heap, text, strlen(text));
     if (string == NULL) {
@@ -179,7 +181,7 @@ taper_step taper_steps_string(taper_steps *s, const char *text)
     return taper_steps_keep(s, TAPER_VAL(string));
 }
 
-taper_status taper_steps_ret(taper_steps *s, size_t at, taper_step value)
+taper_status taper_steps_ret(taper_steps *s, size_t at, taper_step_value value)
 {
     if (s->status == TAPER_OK) {
         taper_ret(s->call, at, taper_val_retain(*value));
@@ -187,12 +189,12 @@ taper_status taper_steps_ret(taper_steps *s, size_t at, taper_step value)
     return s->status;
 }
 
-taper_step taper_step_int(taper_steps *s, int64_t number)
+taper_step_value taper_step_int(taper_steps *s, int64_t number)
 {
     return number >= -4 && number < 12 ? TAPER_STEP_INT(number) : taper_steps_keep(s, taper_val_int(number));
 }
 
-taper_step taper_step_double(taper_steps *s, double number)
+taper_step_value taper_step_double(taper_steps *s, double number)
 {
     return taper_steps_keep(s, taper_val_double(number));
 }
@@ -214,7 +216,7 @@ double taper_steps_double_or(taper_steps *s, size_t at, double otherwise)
     return taper_steps_is_none(s, at) ? otherwise : taper_steps_double(s, at);
 }
 
-const taper_tensor *taper_steps_tensor(const taper_steps *s, taper_step value)
+const taper_tensor *taper_steps_tensor(const taper_steps *s, taper_step_value value)
 {
     return s->status == TAPER_OK && value->tag == TAPER_TENSOR ? value->as.tensor : NULL;
 }

@@ -100,8 +100,8 @@ typedef float lanes_f32 __attribute__((vector_size(16)));
 #define BLOCK(name, T)                                                                                                 \
     PUT_BLOCK(name, T)                                                                                                 \
     BLOCK_ROWS(name, T)                                                                                                \
-    static void block_##name(size_t rows, size_t columns, size_t k, const T *a, int64_t a_row, int64_t a_column,       \
-                             const T *panel, T *c, int64_t c_row, bool add)                                            \
+    static void product_##name(size_t rows, size_t columns, size_t k, const T *a, int64_t a_row, int64_t a_column,     \
+                               const T *panel, T *c, int64_t c_row, bool add)                                          \
     {                                                                                                                  \
         for (; rows >= 4; rows -= 4, a += 4 * a_row, c += 4 * c_row) {                                                 \
             block_rows_##name(4, columns, k, a, a_row, a_column, panel, c, c_row, add);                                \

@@ -281,8 +281,8 @@ LINES(DIV, x / y)
     const taper_native_entry taper_native_##isa = {                                                                    \
         .name = #isa,                                                                                                  \
         .cpu = TAPER_ISA_##isa,                                                                                        \
-        .block_f32 = block_f32,                                                                                        \
-        .block_f64 = block_f64,                                                                                        \
+        .block_f32 = product_f32,                                                                                      \
+        .block_f64 = product_f64,                                                                                      \
         .lines_f64 = {lines_ADD_f64, lines_SUB_f64, lines_MUL_f64, lines_DIV_f64},                                     \
         .tile_u64 = tile_u64,                                                                                          \
         .pick_f32 = pick_f32,                                                                                          \
