@@ -33,9 +33,14 @@ FACTS = [
      "Before level 29 NNAPI has no list of devices."),
     ("a step, a section or a decision", r"\b(?:step|section) \d\b", "The thread continues at step 3."),
     ("an example of rounding", r"\bnorm is −3e-8 in PyTorch and 0 in Taper, `% 3` gives 3 in PyTorch and 0 in Taper|\bis 0\.10000000149, because|\bconverts 0\.1 to float32", "`x[mask] = 0.1` converts 0.1 to float32 too."),
-    ("arithmetic that the sentence explains", r"\btakes 28 products for its 27 numbers|\[N\]\[C/4\]\[H\]\[W\]\[4\]|\bwidth x 4 bytes|\b32BGRA|\bThe entry \"60 of 60\"[^.]*60 networks|\b9 has an inverse|\bexceed 100\b",
+    ("arithmetic that the sentence explains", r"\bwindow of three channels takes 28 products for its 27 numbers|\[N\]\[C/4\]\[H\]\[W\]\[4\]|\bwidth x 4 bytes|\b32BGRA|\bThe entry \"60 of 60\"[^.]*60 networks|\b9 has an inverse|\bexceed 100\b",
      "A 3x3 window of three channels takes 28 products for its 27 numbers."),
     ("a limit of PyTorch", r"\b64 dimensions\b|\bonly in lists of up to 16 objects\b", "PyTorch has no limit, except 64 dimensions in reductions."),
+    ("what a test must bear", r"\bthree times slower\b", "Choose a time limit for a machine that is three times slower."),
+    ("a layout of bytes, an instruction", r"\binterleaves four rows\b|\beight times the bytes\b|\badds four products\b", "The transformed weights take eight times the bytes of the weights."),
+    ("the length of a list that follows", r"\bThree forms of programs\b|\bthree operators\b", "For each layer it writes three operators."),
+    ("the dimensions of a convolution", r"\bone to three dimensions\b", "convolutions over one to three dimensions"),
+    ("the files of PyTorch's tutorial for NNAPI", r"\bfor NNAPI in three modes\b|\bmakes the six files\b", "This page makes the six files without Python."),
     ("a tile register of AMX", r"\bregister of 16 rows by 64 bytes\b", "a tile is a register of 16 rows by 64 bytes"),
     ("the vectors of NEON", r"\bNEON \(64 and 32 bits\)", "NEON (64 and 32 bits)"),
     ("pages of old libraries for Android", r"\baligned at 4 KB\b", "PyTorch's last libraries for Android are aligned at 4 KB."),
@@ -59,7 +64,10 @@ CASE_PAGES = ("docs/numerics.md", "docs/numerics-differences.md")
 # These numbers are no figures: they are values of flags, bounds of intervals, and neutral elements.
 NO_FIGURES = ("0", "1", "−0")
 
-NUMBER = re.compile(r"(?<![\w.,/^-])(?:[−-](?=\d))?\d(?:[\d.,]*\d)?(?:e-?\d+)?")
+# Words are numbers from "three" on: "two" mostly says which things are meant.
+WORDS = ("three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|"
+         "sixty|dozen|hundred|thousand")
+NUMBER = re.compile(rf"(?<![\w.,/^-])(?:[−-](?=\d))?\d(?:[\d.,]*\d)?(?:e-?\d+)?|\b(?:{WORDS})\b", re.I)
 SKIPPED = [(r"^```.*?^```$", re.M | re.S), (r"<!-- made by.*?<!-- end -->", re.S), (r"<!--.*?-->", re.S), (r"`[^`\n]*`", 0), (r"\]\([^)\s]*\)", 0), (r"<https?:[^>]*>", 0),
            (r"\bhttps?://\S+", 0), (r"^#.*$", re.M), (r"^\s*\d+\. ", re.M)]
 

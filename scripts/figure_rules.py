@@ -182,7 +182,7 @@ def python_version(tree):
 
 WORDS = {word: number for number, word in enumerate(
     "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split())}
-WORDS.update({"a": 1, "an": 1, "dozen": 12, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60})
+WORDS.update({"a": 1, "an": 1, "twice": 2, "tenth": 10, "dozen": 12, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60})
 NUMBER = r"(\d[\d,]*|" + "|".join(word for word in WORDS if word not in ("a", "an", "zero")) + ")"
 SIZE = r"(\d[\d,.]*\d|\d) (bytes|KB|kB|MB)"
 UNITS = {"bytes": 1, "KB": 1000, "kB": 1000, "MB": 1000000}
@@ -347,6 +347,11 @@ def times_four(text):
     return 4 * int(text)
 
 
+def count_of(path, pattern, part=r"(?s)(.*)"):
+    """Returns a function of a Tree: the number of different texts that the pattern matches in a part of a file."""
+    return lambda tree: len(set(re.findall(pattern, tree.find(path, part), re.M)))
+
+
 # Constants of the sources: form, functions of a Tree, example, how a figure is compared. A rule's name is the file that has the constant.
 CONSTANTS = [
     ("scripts/rebuilds.py", r"may rebuild (\d+) objects, and a change of `ir/tensor\.h` (\d+)",
@@ -440,6 +445,50 @@ CONSTANTS = [
     ("scripts/check_commits.py", r"in lines of at most (\d+) columns", constants("scripts/check_commits.py", r"^MOST_SUBJECT, MOST_BODY, LAST = \d+, (\d+)"), "in lines of at most {} columns"),
     ("src/format/lite_bytecode.c", r"\(bytecode (\d+) to (\d+)\)|\| bytecode (\d+) to (\d+),", (lambda t: bytecode_read(t, "OLDEST"), lambda t: bytecode_read(t, "NEWEST")) * 2,
      "`.ptl` (bytecode {} to {})"),
+    ("src/backends/gpu/gpu_view.h", rf"Tensors on the GPU have up to {NUMBER} dimensions", constants("src/backends/gpu/gpu_view.h", r"\bTAPER_GPU_RANK = (\d+)"),
+     "Tensors on the GPU have up to {} dimensions."),
+    ("src/backends/gpu/gpu_view.h", rf"vectors with {NUMBER} elements of one dimension|vector has {NUMBER} (?:channels|elements of the last)|a vector of {NUMBER} channels",
+     constants("src/backends/gpu/gpu_view.h", r"\bTAPER_GPU_VECTOR = (\d+)") * 3, "A tensor on the device consists of vectors with {} elements of one dimension."),
+    ("src/backends/gpu/gpu_steps.h", rf"A kernel has up to {NUMBER} steps", constants("src/backends/gpu/gpu_steps.h", r"\bTAPER_GPU_STEPS = (\d+)"), "A kernel has up to {} steps."),
+    ("src/backends/gpu/gpu_estimate.c", r"estimate is at most (twice|\d+) the CPU's time", constants("src/backends/gpu/gpu_estimate.c", r"\bmost_unsure = (\d+),"),
+     "the estimate is at most {} the CPU's time"),
+    ("src/backends/gpu/gpu_submit.c", r"every (tenth|\d+) run prints the time", constants("src/backends/gpu/gpu_submit.c", r"\bEVERY = (\d+)"), "every {} run prints the time of each dispatch"),
+    ("src/backends/common/trial.h", rf"measures {NUMBER} runs on the device and then {NUMBER} runs", constants("src/backends/common/trial.h", r"\bTAPER_TRIAL_RUNS = (\d+)") * 2,
+     "Taper measures {} runs on the device and then {} runs on the CPU."),
+    ("src/backends/cpu/few_outputs.h", rf"many input and at most {NUMBER} output channels", constants("src/backends/cpu/few_outputs.h", r"\bTAPER_FEW_OUTPUTS = (\d+)"),
+     "with many input and at most {} output channels"),
+    ("src/backends/cpu/linear_halves.c", rf"has one to {NUMBER} rows, they read", constants("src/backends/cpu/linear_halves.c", r"\bFEW_ROWS = (\d+)"), "If the input has one to {} rows, they read the weights."),
+    ("src/backends/cpu/linear_integers_cpu.c", rf"has one to {NUMBER} rows, the kernel", constants("src/backends/cpu/linear_integers_cpu.c", r"\bFEW_ROWS = (\d+)"),
+     "If the input has one to {} rows, the kernel reads a panel."),
+    ("tests/models/test_conv_algorithms.py", r"(?:more than |most |\| )(twice|\d+) (?:that|the error) of direct sums", constants("tests/models/test_conv_algorithms.py", r"ours\[0\] <= (\d+) \* direct"),
+     "at most {} the error of direct sums"),
+    ("tests/models/run_zoo.py", r"\| (twice|\d+) the error of PyTorch's float32", constants("tests/models/run_zoo.py", r"ours <= (\d+) \* theirs"), "\n| networks | {} the error of PyTorch's float32 results |"),
+    ("tests/fuzz/pt2_mutate.c", rf"makes one to {NUMBER} changes", constants("tests/fuzz/pt2_mutate.c", r"\bMOST_CHANGES = (\d+)"), "It makes one to {} changes in the JSON."),
+    ("tests/CMakeLists.txt", rf"(?i:{NUMBER}) circles are left", constants("tests/CMakeLists.txt", r"circles\.py \S+ --most (\d+)"), "{} circles are left."),
+    ("tests/tests.tsv", rf"There are {NUMBER} tiers", (count_of("tests/tests.tsv", r"^\w+\t(quick|plain|full)\t"),), "There are {} tiers."),
+    ("include/taper/taper.h", rf"set the {NUMBER} budgets|set all {NUMBER} budgets",
+     (count_of("include/taper/taper.h", r"\b(\w+_budget);", r"(?s)typedef struct taper_session_options \{(.*?)\} taper_session_options;"),) * 2, "An app should set all {} budgets."),
+    ("cmake/TaperInstall.cmake", rf"link one of {NUMBER} targets", (count_of("cmake/TaperInstall.cmake", r"\btaper::(shared|static|runtime)\b"),), "link one of {} targets"),
+    ("tests/models/force_fields.py", rf"{NUMBER} families of force fields", (count_of("tests/models/force_fields.py", r'^    out\["(\w+)"\]'),), "networks of {} families of force fields"),
+    ("include/taper/taper_compile.h", rf"one or both of {NUMBER} stages", (count_of("include/taper/taper_compile.h", r"^#define (TAPER_PASS_\w+)"),), "A pass runs in one or both of {} stages."),
+    ("bindings/wasm/CMakeLists.txt", r"memory grows up to (\d+) GB", constants("bindings/wasm/CMakeLists.txt", r"MAXIMUM_MEMORY=(\d+)GB"), "This memory grows up to {} GB."),
+    ("scripts/android/build.sh", rf"builds PyTorch for {NUMBER} ABIs", (lambda tree: len(tree.find("scripts/android/build.sh", r"^abis=\$\{ANDROID_ABIS:-([^}]*)\}").split()),),
+     "The tutorial builds PyTorch for {} ABIs."),
+    ("docs/size-and-speed.tsv", rf"beside {NUMBER} peers",
+     (count_of("docs/size-and-speed.tsv", r"^(?!Taper)([^\t\n]+)\ttime ", r"(?s)panel\tTime on x86-64: MobileNetV2([^$]*?)\npanel"),), "times on x86-64 beside {} peers"),
+    ("bindings/android/java/org/pytorch/DType.java", rf"PyTorch Mobile's {NUMBER} constants|one of the {NUMBER} constants",
+     (count_of("bindings/android/java/org/pytorch/DType.java", r"^  ([A-Z]\w+)\(\d+\)[,;]", r"(?s)public enum DType (.*)"),) * 2, "`DType` keeps PyTorch Mobile's {} constants"),
+    ("tests/fuzz/pt2_check.c", rf"loads each file in {NUMBER} ways", (count_of("tests/fuzz/pt2_check.c", r'"([\w ]+)"', r"(?s)names\[\] = \{(.*?)\};"),), "It loads each file in {} ways."),
+    ("examples/demo/images", rf"(?i:{NUMBER}) photos with the things|has {NUMBER} pictures with which",
+     (lambda tree: len([name for name in tree.names("examples/demo/images") if name.endswith((".jpg", ".png"))]),) * 2, "`images/` has {} pictures with which no network was trained."),
+    ("examples/demo", rf"[Aa]ll {NUMBER} files contain", (lambda tree: len(tree.names("examples/demo", ".pt") + tree.names("examples/demo", ".ptl")),), "All {} files contain the extra file."),
+    ("examples/demo/segmenter.pt", rf"knows the background and {NUMBER} things", (lambda tree: demo_labels(tree, "segmenter") - 1,), "The segmenter knows the background and {} things."),
+    ("scripts/apple/package.py", rf"The first {NUMBER} pods|names one of these {NUMBER}\b",
+     (lambda tree: len(re.findall(r'"[^"]+"', tree.find("scripts/apple/package.py", r"^PODS = \[(.*)\]"))),) * 2, "The first {} pods have the same content."),
+    ("src/ir/heap.c", rf"a block of up to {NUMBER} times its size", constants("src/ir/heap.c", r"up to (\w+) times its size", number_of), "a block of up to {} times its size"),
+    ("examples/demo/expected.json", rf"it has the {NUMBER} best classes", (lambda tree: len(next(iter(json.loads(tree.read("examples/demo/expected.json")).values()))["classify"]),),
+     "Under `classify` it has the {} best classes."),
+    ("examples/demo", rf"the demo with {NUMBER} trained networks", (lambda tree: len(tree.names("examples/demo", ".pt")),), "the demo with {} trained networks"),
     ("tests/data/pt2", r"`\.pt2` from PyTorch (2\.\d+) to (2\.\d+)|programs of PyTorch (2\.\d+) to (2\.\d+)",
      (lambda t: exported_by(t, min), lambda t: exported_by(t, max)) * 2, "`.pt2` from PyTorch {} to {}", equal_text),
     ("tests/data/pt2", r"has sample files of PyTorch (2\.\d+) to (2\.\d+), of (2\.\d+) and of (2\.\d+)",
