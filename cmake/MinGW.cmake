@@ -6,7 +6,7 @@ set(triplet x86_64-w64-mingw32)
 find_program(CMAKE_C_COMPILER NAMES ${triplet}-gcc-posix ${triplet}-gcc REQUIRED)
 find_program(CMAKE_CXX_COMPILER NAMES ${triplet}-g++-posix ${triplet}-g++)
 set(CMAKE_RC_COMPILER ${triplet}-windres)
-set(ZLIB_USE_STATIC_LIBS ON) # links gcc's runtime statically, so that the DLL needs no other
+set(ZLIB_USE_STATIC_LIBS ON) # finds the static zlib, so that the DLL needs only the system's DLLs
 set(CMAKE_FIND_ROOT_PATH /usr/${triplet})
 set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)

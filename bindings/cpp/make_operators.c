@@ -71,7 +71,7 @@ typedef struct argument {
     // text: the type in the schema, for example "int[2]?"; value: the default value, or "" if there is none.
     char text[64], name[48], value[96];
     const cpp_type *type;
-    bool out; // true for a tensor that the operator writes to, after the star of the schema
+    bool out; // true for a keyword-only argument (after "*" in the schema) that the operator writes to
 } argument;
 
 typedef struct operator

@@ -189,7 +189,7 @@ static taper_status read_form(taper_pt2 *r, form what, taper_pt2_type type, tape
 {
     argument->kind = form_kinds[what];
     switch (what) {
-    case FORM_NAME: // only inside of an alternative as_sym_…
+    case FORM_NAME: // "as_name" occurs only inside "as_sym_int", "as_sym_float" and "as_sym_bool", and in their lists
         return taper_pt2_named_read(r, type, argument);
     case FORM_TENSOR:
         return taper_pt2_named_read(r, TAPER_PT2_TYPE_TENSOR, argument);

@@ -589,7 +589,7 @@ def run(taper, program, folder, arguments):
     module = torch.jit.script(program())
     path = os.path.join(folder, "model.pt")
     module.save(path)
-    # Gradients of parameters need the parameters as attributes, so such a module is not frozen.
+    # Gradients of parameters need the parameters as attributes, so the test does not freeze the module.
     inputs = inputs_of(program)
     try:
         want = detached(module(*oracle.clone(inputs)))

@@ -110,7 +110,8 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
                            (taps * group_in * (double)merged * vectors * strip * taper_gemm_cost(gemm) * share +
                             pointer * taps + store * vectors);
     const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
-    // All phases of the strides are counted, with their padding, and the slack after each plane.
+    // The input has one plane for each channel and each phase of the strides (stride_h * stride_w phases). The estimate
+    // includes the padding rows of every plane, and the slack after it.
     const double phases = (double)(job->stride_h * job->stride_w),
                  in_planes = (double)(job->batch * job->in_c) * phases;
     const double rows = in_planes * (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h) +

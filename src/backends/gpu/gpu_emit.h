@@ -81,8 +81,9 @@ TAPER_MUST_USE taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shap
 // Makes memory for a value. If a join follows, the memory is the part of the join's result that the value becomes.
 TAPER_MUST_USE taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *value,
                                                  const taper_shape *shape, int packed, taper_gpu_view *view);
-// Makes memory for a value whose only use is to be a result of the segment. *leaves is then true, the value counts as
-// given, and `view` has strides that count plain numbers. If the value has other uses, *leaves is false.
+// If the only use of a value is as a result of the segment, and its shape is known and dense, makes memory for this
+// result, marks the value as already written, and sets *leaves to true. The strides of `view` then count floats, not
+// vectors. Otherwise sets *leaves to false and makes no memory.
 TAPER_MUST_USE taper_status taper_gpu_new_output(taper_gpu_emitter *e, const taper_ir_value *value,
                                                  const taper_shape *shape, int packed, taper_gpu_view *view,
                                                  bool *leaves);

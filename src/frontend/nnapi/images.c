@@ -100,7 +100,7 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
 }
 
 // Lowers a pool. With explicit paddings, the average counts padded elements, as in the model that was converted
-// (PyTorch's converter supports nothing else). With a scheme, it does not, as in NNAPI.
+// (PyTorch's converter supports nothing else). With a padding scheme, the average omits them, as in NNAPI.
 taper_status taper_nnapi_lower_pool(taper_nnapi_lowering *l, const taper_nnapi_operation *op)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);

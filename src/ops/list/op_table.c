@@ -181,7 +181,8 @@ static bool begins(const taper_op *op, const char *letters, size_t count)
     return true;
 }
 
-// A name and the character that follows it in the texts of its rows.
+// An operator's name, with its overload if one is given, and the character that follows in the schema: '(', or '.'
+// before an overload.
 typedef struct key {
     char letters[LONGEST_TEXT + 2];
     size_t length;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of linear_cosine.c: floats that are read in place, as contiguous rows or as rows of neighbours.
+// Part of linear_cosine.c: cosines of float tensors that are read in place. Either the reduced dimension has stride 1,
+// or the last of the other dimensions has.
 #ifndef TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 #define TAPER_OPS_NN_LINEAR_COSINE_FLOATS_H
 

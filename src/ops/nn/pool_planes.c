@@ -30,8 +30,9 @@ static inline float greater(float m, float v)
 
 // ---- windows along a row
 
-// Sets out[o] to the maximum of `taps` elements, which are `step` apart, from t[o * stride] on. With stride 1 this
-// reduces the columns of overlapping rows. With a small stride the windows at every position are computed, and every
+// Sets out[o] to the maximum of `taps` elements, which are `step` apart, from t[o * stride] on. If the stride
+// is 1, the elements for one tap are a row of n elements, the rows of the taps overlap in memory, and fold_rows takes
+// the maximum of each column. If the stride is small, fold_rows computes the windows at every position, and every
 // stride-th result is used.
 static void slide(const taper_pool_planes *job, size_t n, const float *t, float *out, size_t stride, size_t taps,
                   size_t step)
