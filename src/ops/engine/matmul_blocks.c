@@ -11,7 +11,7 @@ enum {
     WIDTH = TAPER_BLOCK_COLUMNS,
     DEPTH = 256,    // elements of a sum that is computed at once; the sums of such parts are added
     ROWS = 64,      // rows of the left matrix that are multiplied with all panels while they are in the cache
-    SMALL = 32,     // largest number of rows, of columns and of summed elements of a small product of floats
+    SMALL = 8,      // largest number of columns and of summed elements of a small product of floats
     OWN = 1 << 16,  // largest number of elements of the panels of a thread
     LEAST_WORK = 64 // smallest number of multiplications for which panels are made
 };
@@ -150,52 +150,24 @@ static bool shares_right(const taper_gemm_batch *batch)
     return true;
 }
 
+// Other kernels multiply larger matrices of floats faster. With few rows, sums along contiguous rows of the transposed
+// right matrix take less time than panels.
 static bool fits(const taper_run *run, const taper_gemm *g, double count)
 {
     const double work = (double)g->m * (double)g->n * (double)g->k;
-    const bool small = count >= 4 && g->k > 1 && g->m <= SMALL && g->n <= SMALL && g->k <= SMALL && g->m * g->n > 1;
-    if (run->portable || (g->c_column != 1 && g->n > 1) || g->k <= 0) {
+    if (run->portable || g->c_column != 1 || g->m < 2 || g->n < 2 || g->k < 1) {
         return false;
     }
-    return g->dtype == TAPER_F32
-               ? small
-               : g->dtype == TAPER_F64 && (small || (g->n > 1 && g->m > 1)) && work * count >= LEAST_WORK;
-}
-
-// Returns the product of the transposed matrices, whose result is the transposed one: c' = b' a'.
-static taper_gemm turned(const taper_gemm *g)
-{
-    return (taper_gemm){.dtype = g->dtype,
-                        .m = g->n,
-                        .n = g->m,
-                        .k = g->k,
-                        .a = g->b,
-                        .a_row = g->b_column,
-                        .a_column = g->b_row,
-                        .b = g->a,
-                        .b_row = g->a_column,
-                        .b_column = g->a_row,
-                        .c = g->c,
-                        .c_row = g->c_column,
-                        .c_column = g->c_row,
-                        .add = g->add};
-}
-
-// Computes products of a single row as products of a single column, so that the panel is the row.
-static taper_status run_columns(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
-{
-    const taper_gemm columns = turned(gemm);
-    taper_gemm_batch turned_batch = *batch;
-    memcpy(turned_batch.a, batch->b, sizeof batch->b);
-    memcpy(turned_batch.b, batch->a, sizeof batch->a);
-    return taper_gemm_blocks(run, &columns, &turned_batch);
+    if (g->dtype == TAPER_F32) {
+        return count >= 4 && g->k > 1 && g->k <= SMALL && g->n <= SMALL && g->m >= 4 && g->m <= ROWS &&
+               (g->b_column == 1 || g->m >= 2 * g->n);
+    }
+    const bool sums = g->b_row == 1 && g->a_column == 1 && g->m <= 4 && g->k >= 32;
+    return g->dtype == TAPER_F64 && !sums && work * count >= LEAST_WORK;
 }
 
 taper_status taper_gemm_blocks(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
 {
-    if (gemm->m == 1 && gemm->n > 1) {
-        return run_columns(run, gemm, batch);
-    }
     const size_t count = (size_t)taper_gemm_batch_count(batch);
     blocks_job job = {.gemm = gemm, .batch = batch, .count = count};
     size_t elements, bytes;
