@@ -76,7 +76,7 @@ for profile in "$@"; do
             strip -s -o "$scratch/stripped" "$scratch/$profile/lib/libtaper.so"
             sizes="$(wc -c <"$scratch/stripped" | tr -d ' ') - ${sizes:-0}"
         done
-        added=$((sizes))
+        added=$(($sizes))
         echo "gradients add $added bytes"
         [ "$added" -gt 0 ] && [ "$added" -le "$limit" ] || fail "gradients add $added bytes, which must be 1 to $limit (scripts/size.sh)"
         pass
