@@ -103,6 +103,15 @@ EXPANDED = (
     "e.diagonal().fill_(1.)",
 )
 
+# Rows of a result that the computation of later rows reads. PyTorch cannot tell that the memory of such parts is shared, so it computes in order.
+IN_ORDER = ("x[1:, :3].add_(x[:-1, :3])", "x[1:, :3].mul_(x[:-1, :1])", "x[1:].mul_(x[:-1, :1])", "x.mul_(x[0])", "x.add_(x[3])", "x[:, :3].mul_(x[2, :3])",
+            "x[1:].add_(x[0])", "x.mul_(x[5, 2])")
+for call in IN_ORDER:
+    for columns in (3, 4, 9):
+        for dtype in ("float", "double"):
+            given = (torch.rand(40, columns, generator=torch.Generator().manual_seed(columns)) + 0.5).to(getattr(torch, dtype))
+            CASES.append((f"in order/{call} of {columns} columns, {dtype}", f"def f(x):\n    {call}\n    return x\n", (given,)))
+
 for call in SHARING:
     CASES.append(("sharing/" + call, f"def f(x, n, o):\n    a = x[1:]\n    b = x[:-1]\n    m = (x > 100.).to(torch.long)\n    {call}\n    return x, n, o\n", (X, N, O)))
 for call in EXPANDED:

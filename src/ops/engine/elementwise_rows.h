@@ -84,7 +84,7 @@ static void put_apart(char *to, int64_t step, size_t rows, size_t n, const float
 static void run_short(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;
-    const size_t n = (size_t)w->sizes[0], most = BESIDE / n;
+    const size_t n = (size_t)w->sizes[0], most = job->crossed ? 1 : BESIDE / n;
     const int64_t result_step = w->steps[0][1], row = (int64_t)(n * sizeof(float));
     float laid[2][BESIDE], made[BESIDE];
     for (size_t first = 0; first < count; first += most) {
@@ -95,7 +95,8 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
             const char *from = at[k] + (int64_t)first * step;
             const bool spread = w->steps[k][0] == 0;
             x[k - 1] = step == row && !spread ? (const float *)(const void *)from : laid[k - 1];
-            if (x[k - 1] == laid[k - 1] && step == 0 && first != 0) { // the repeated row is already copied
+            if (x[k - 1] == laid[k - 1] && step == 0 && first != 0 &&
+                !job->crossed) { // the repeated row is already copied
                 continue;
             }
             if (x[k - 1] == laid[k - 1]) {

@@ -7,36 +7,17 @@
 #include "ops/engine/elementwise_tiles.h"
 #include "ops/engine/view_move.h"
 
-// Computes the addresses of the first byte of a side and of the byte after its last.
-static void side_extent(const taper_ew_lines *w, const taper_ew_side *s, uintptr_t *begin, uintptr_t *end)
-{
-    int64_t low = 0, high = (int64_t)taper_dtype_size(s->dtype);
-    for (size_t d = 0; d < w->rank; d++) {
-        // The product cannot overflow, because the distance is within the storage.
-        const int64_t way = (w->sizes[d] - 1) * s->steps[d];
-        *(way < 0 ? &low : &high) += way;
-    }
-    *begin = (uintptr_t)s->data + (uintptr_t)low;
-    *end = (uintptr_t)s->data + (uintptr_t)high;
-}
-
-// Returns true if an input overlaps the result in another order. Then tiles could read elements that are already
-// overwritten, where PyTorch's order does not.
+// In tiles, elements that an earlier line has written would be read too early, unlike in PyTorch's order.
 static bool is_crossed(const taper_ew_lines *w)
 {
-    uintptr_t begin, end, from, to;
-    const taper_ew_side *const result = &w->side[0];
-    side_extent(w, result, &begin, &end);
-    for (size_t k = 1; k < w->sides; k++) {
-        const taper_ew_side *const s = &w->side[k];
-        side_extent(w, s, &from, &to);
-        const bool same = s->data == result->data && s->dtype == result->dtype &&
-                          memcmp(s->steps, result->steps, w->rank * sizeof *s->steps) == 0;
-        if (!same && from < end && begin < to) {
-            return true;
-        }
+    taper_ew_walk walk = {.rank = w->rank, .sides = w->sides, .sizes = w->sizes};
+    size_t items[TAPER_EW_INPUTS + 1];
+    for (size_t k = 0; k < w->sides; k++) {
+        walk.data[k] = w->side[k].data;
+        walk.steps[k] = w->side[k].steps;
+        items[k] = taper_dtype_size(w->side[k].dtype);
     }
-    return false;
+    return taper_ew_is_crossed(&walk, items);
 }
 
 bool taper_ew_tiles(const taper_ew_lines *w, size_t block, size_t *width, size_t *lines)

@@ -12,7 +12,38 @@ enum { FUNCTION = 4 }; // cost of a function such as exp, in simple operations
 typedef struct loop_job {
     const taper_ew_walk *walk;
     const taper_ew_vector_plan *plan;
+    bool crossed; // true if short rows must be computed one by one (taper_ew_is_crossed)
 } loop_job;
+
+// ---- overlaps
+
+// Computes the addresses of the first byte of a side and of the byte after its last.
+static void side_extent(const taper_ew_walk *w, size_t side, size_t item, uintptr_t *begin, uintptr_t *end)
+{
+    int64_t low = 0, high = (int64_t)item;
+    for (size_t d = 0; d < w->rank; d++) {
+        // The product cannot overflow, because the distance is within the storage.
+        const int64_t way = (w->sizes[d] - 1) * w->steps[side][d];
+        *(way < 0 ? &low : &high) += way;
+    }
+    *begin = (uintptr_t)w->data[side] + (uintptr_t)low;
+    *end = (uintptr_t)w->data[side] + (uintptr_t)high;
+}
+
+bool taper_ew_is_crossed(const taper_ew_walk *walk, const size_t *items)
+{
+    uintptr_t begin, end, from, to;
+    side_extent(walk, 0, items[0], &begin, &end);
+    for (size_t k = 1; k < walk->sides; k++) {
+        side_extent(walk, k, items[k], &from, &to);
+        const bool same = walk->data[k] == walk->data[0] && items[k] == items[0] &&
+                          memcmp(walk->steps[k], walk->steps[0], walk->rank * sizeof *walk->steps[0]) == 0;
+        if (!same && from < end && begin < to) {
+            return true;
+        }
+    }
+    return false;
+}
 
 // ---- the choice of a kernel
 
@@ -186,7 +217,8 @@ bool taper_ew_vector_plan_make(taper_ew_vector_plan *plan, uint64_t cpu, const t
 
 taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan, const taper_ew_walk *walk)
 {
-    loop_job job = {.walk = walk, .plan = plan};
+    static const size_t items[TAPER_EW_INPUTS + 1] = {sizeof(float), sizeof(float), sizeof(float), sizeof(float)};
+    loop_job job = {.walk = walk, .plan = plan, .crossed = plan->beside && taper_ew_is_crossed(walk, items)};
     run->kernel = plan->loop.vector->name;
     const double floats = plan->loop.unary != NULL ? FUNCTION : 1; // cost of an element, in simple operations
     if (walk->rank == 1 && walk->sizes[0] <= ALONE) {
@@ -199,6 +231,10 @@ taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan, c
     size_t rows = 1;
     for (size_t d = 1; d < walk->rank; d++) {
         rows *= (size_t)walk->sizes[d]; // the product is at most the number of elements, so it cannot overflow
+    }
+    if (job.crossed) { // each row may read the row before it
+        rows_range(&job, 0, rows);
+        return taper_run_spend(run, (uint64_t)rows * (uint64_t)walk->sizes[0]);
     }
     return taper_run_floats(run, rows_range, &job, rows, floats * (double)walk->sizes[0]);
 }
