@@ -132,7 +132,8 @@ for equation, *shapes in EQUATIONS:
 for equation, *shapes in [("eui,ej,ijk->euk", (40, 16, 5), (40, 5), (5, 5, 3)), ("eui,ej,ijk->kue", (40, 16, 5), (40, 5), (5, 5, 3)),
                           ("ij,jk,kl->li", (3, 60), (60, 70), (70, 2)), ("ij,jk,kl->il", (60, 2), (2, 70), (70, 3)), ("ab,bc,cd,da->b", (3, 50), (50, 4), (4, 60), (60, 3)),
                           ("ijk,kec,be,bci,bcj->bc", (9, 9, 4), (4, 3, 8), (20, 3), (20, 8, 9), (20, 8, 9)), ("ijl,ekc,be->bcijl", (9, 9, 2), (3, 2, 8), (20, 3)),
-                          ("...i,ij,j...->...", (30, 4, 40), (40, 50), (50, 4)), ("ij,kj,k,->i", (40, 30), (50, 30), (50,), ()), ("ij,jk,kl->il", (1, 60), (60, 70), (70, 1))]:
+                          ("...i,ij,j...->...", (30, 4, 40), (40, 50), (50, 4)), ("ij,kj,k,->i", (40, 30), (50, 30), (50,), ()), ("ij,jk,kl->il", (1, 60), (60, 70), (70, 1)),
+                          ("ij,jk,kl->li", (60, 0), (0, 70), (70, 3))]:
     operands = ", ".join("abcde"[:len(shapes)])
     for dtype in ("float", "double"):
         CASES.append((f"einsum {equation} of {dtype}, in another order", f"def f({operands}):\n    y = torch.einsum({equation!r}, [{operands}])\n    return y, y.stride()\n",

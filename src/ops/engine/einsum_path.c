@@ -82,6 +82,11 @@ bool taper_einsum_path(size_t count, const uint64_t *operands, uint64_t result, 
     if (count < 3 || count > TRIED) {
         return false;
     }
+    for (size_t i = 0; i < count; i++) {
+        if (elements(&s, operands[i]) == 0) { // there is nothing to multiply
+            return false;
+        }
+    }
     memcpy(left, operands, count * sizeof *left);
     for (size_t i = 1; i < count; i++) {
         const uint64_t product = product_dims(&s, left, 0, i);

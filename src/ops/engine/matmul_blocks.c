@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of doubles, and batches of small products of floats, by the kernels of native.h. The right matrix is copied
-// to panels of eight columns; the left matrix is read in place. If all products have the same right matrix, its panels
-// are made once, and the threads share the rows. Otherwise the threads share the products.
+// to panels of eight columns; the left matrix is read in place. Small products are divided among the threads, each with
+// panels of its own unless all products have the same right matrix. The threads share the tiles of larger products.
 #include "ops/engine/matmul_blocks.h"
 
-#include "ops/call/parallel.h"
-#include "ops/kernels/kernel_select.h"
+#include "ops/engine/tiles.h"
 
 enum {
     WIDTH = TAPER_BLOCK_COLUMNS,
-    DEPTH = 256,    // elements of a sum that is computed at once; the sums of such parts are added
-    ROWS = 64,      // rows of the left matrix that are multiplied with all panels while they are in the cache
+    DEPTH = 256,  // elements of a sum that is computed at once; the sums of such parts are added
+    ROWS = 64,    // largest number of rows of a strip of the left matrix, which stays in the cache
+    FEW_ROWS = 4, // with fewer rows, panels are made of right matrices of at most LITTLE elements only
+    LITTLE = 1024,
     SMALL = 8,      // largest number of columns and of summed elements of a small product of floats
     OWN = 1 << 16,  // largest number of elements of the panels of a thread
     LEAST_WORK = 64 // smallest number of multiplications for which panels are made
@@ -21,28 +22,29 @@ typedef struct blocks_job {
     const taper_gemm *gemm;
     const taper_gemm_batch *batch;
     size_t count;        // number of products
+    size_t panel_count;  // number of panels of a right matrix
     void *panels;        // panels that all threads use, or NULL
     taper_places places; // otherwise: memory for the panels of each thread
-    int64_t product;     // number of the product whose rows the threads share
+    taper_tiles tiles;   // division of a product whose tiles the threads share
+    int64_t a, b, c;     // offsets of that product's matrices
 } blocks_job;
 
-// Copies the columns of the right matrix to panels, and fills the last panel with zeros.
+// Copies columns of the right matrix to panels [first, end), and fills the columns of the last panel that are too many
+// with zeros.
 #define PACK(name, T)                                                                                                  \
-    static void pack_##name(const taper_gemm *g, const T *b, T *to)                                                    \
+    static void pack_##name(const taper_gemm *g, const T *b, size_t first, size_t end, T *to)                          \
     {                                                                                                                  \
-        for (int64_t j = 0; j < g->n; j += WIDTH) {                                                                    \
-            const int64_t columns = taper_min_i64(WIDTH, g->n - j);                                                    \
-            for (int64_t p = 0; p < g->k; p++, to += WIDTH) {                                                          \
+        for (size_t panel = first; panel < end; panel++) {                                                             \
+            const int64_t j = (int64_t)panel * WIDTH, columns = taper_min_i64(WIDTH, g->n - j);                        \
+            T *out = to + j * g->k;                                                                                    \
+            for (int64_t p = 0; p < g->k; p++, out += WIDTH) {                                                         \
                 const T *from = b + p * g->b_row + j * g->b_column;                                                    \
                 if (columns == WIDTH && g->b_column == 1) {                                                            \
-                    memcpy(to, from, WIDTH * sizeof *to);                                                              \
+                    memcpy(out, from, WIDTH * sizeof *out);                                                            \
                     continue;                                                                                          \
                 }                                                                                                      \
-                for (int64_t c = 0; c < columns; c++) {                                                                \
-                    to[c] = from[c * g->b_column];                                                                     \
-                }                                                                                                      \
-                for (int64_t c = columns; c < WIDTH; c++) {                                                            \
-                    to[c] = 0;                                                                                         \
+                for (int64_t c = 0; c < WIDTH; c++) {                                                                  \
+                    out[c] = c < columns ? from[c * g->b_column] : 0;                                                  \
                 }                                                                                                      \
             }                                                                                                          \
         }                                                                                                              \
@@ -51,30 +53,28 @@ PACK(f32, float)
 PACK(f64, double)
 #undef PACK
 
-static void pack(const blocks_job *job, int64_t b, void *to)
+static void pack(const blocks_job *job, int64_t b, size_t first, size_t end, void *to)
 {
     if (job->gemm->dtype == TAPER_F32) {
-        pack_f32(job->gemm, (const float *)job->gemm->b + b, to);
+        pack_f32(job->gemm, (const float *)job->gemm->b + b, first, end, to);
     } else {
-        pack_f64(job->gemm, (const double *)job->gemm->b + b, to);
+        pack_f64(job->gemm, (const double *)job->gemm->b + b, first, end, to);
     }
 }
 
-// Multiplies rows of one product with the panels. a and c are at the product's first row.
+// Multiplies the rows and panels of a tile. a and c are at the product's first row.
 #define MULTIPLY(name, T)                                                                                              \
-    static void multiply_##name(const blocks_job *job, const T *panels, const T *a, T *c, size_t begin, size_t end)    \
+    static void multiply_##name(const blocks_job *job, const T *panels, const T *a, T *c, const taper_tile *t)         \
     {                                                                                                                  \
         const taper_gemm *const g = job->gemm;                                                                         \
-        for (size_t row = begin; row < end; row += ROWS) {                                                             \
-            const size_t rows = taper_min_size(ROWS, end - row);                                                       \
-            for (int64_t p = 0; p < g->k; p += DEPTH) {                                                                \
-                const T *const left = a + (int64_t)row * g->a_row + p * g->a_column;                                   \
-                for (int64_t j = 0; j < g->n; j += WIDTH) {                                                            \
-                    job->native->block_##name(rows, (size_t)taper_min_i64(WIDTH, g->n - j),                            \
-                                              (size_t)taper_min_i64(DEPTH, g->k - p), left, g->a_row, g->a_column,     \
-                                              panels + j * g->k + p * WIDTH, c + (int64_t)row * g->c_row + j,          \
-                                              g->c_row, g->add || p != 0);                                             \
-                }                                                                                                      \
+        const int64_t row = (int64_t)t->first;                                                                         \
+        for (int64_t p = 0; p < g->k; p += DEPTH) {                                                                    \
+            for (size_t panel = t->panel; panel < t->panel_end; panel++) {                                             \
+                const int64_t j = (int64_t)panel * WIDTH;                                                              \
+                job->native->block_##name(                                                                             \
+                    t->count, (size_t)taper_min_i64(WIDTH, g->n - j), (size_t)taper_min_i64(DEPTH, g->k - p),          \
+                    a + row * g->a_row + p * g->a_column, g->a_row, g->a_column, panels + j * g->k + p * WIDTH,        \
+                    c + row * g->c_row + j, g->c_row, g->add || p != 0);                                               \
             }                                                                                                          \
         }                                                                                                              \
     }
@@ -82,13 +82,13 @@ MULTIPLY(f32, float)
 MULTIPLY(f64, double)
 #undef MULTIPLY
 
-static void multiply(const blocks_job *job, const void *panels, int64_t a, int64_t c, size_t begin, size_t end)
+static void multiply(const blocks_job *job, const void *panels, int64_t a, int64_t c, const taper_tile *t)
 {
     const taper_gemm *const g = job->gemm;
     if (g->dtype == TAPER_F32) {
-        multiply_f32(job, panels, (const float *)g->a + a, (float *)g->c + c, begin, end);
+        multiply_f32(job, panels, (const float *)g->a + a, (float *)g->c + c, t);
     } else {
-        multiply_f64(job, panels, (const double *)g->a + a, (double *)g->c + c, begin, end);
+        multiply_f64(job, panels, (const double *)g->a + a, (double *)g->c + c, t);
     }
 }
 
@@ -97,25 +97,36 @@ static void multiply(const blocks_job *job, const void *panels, int64_t a, int64
 static void products_range(void *argument, size_t begin, size_t end)
 {
     const blocks_job *job = argument;
+    const taper_tile all = {.count = (size_t)job->gemm->m, .panel_end = job->panel_count};
     void *const place = job->panels == NULL ? taper_place_take(&job->places, begin, job->count) : NULL;
     void *const own = place != NULL ? place : job->panels;
     for (size_t i = begin; i < end; i++) {
         int64_t a, b, c;
         taper_gemm_batch_at(job->batch, (int64_t)i, &a, &b, &c);
         if (place != NULL) {
-            pack(job, b, own);
+            pack(job, b, 0, job->panel_count, own);
         }
-        multiply(job, own, a, c, 0, (size_t)job->gemm->m);
+        multiply(job, own, a, c, &all);
     }
     taper_place_leave(place);
 }
 
-static void rows_range(void *argument, size_t begin, size_t end)
+static void panels_range(void *argument, size_t begin, size_t end)
 {
     const blocks_job *job = argument;
-    int64_t a, b, c;
-    taper_gemm_batch_at(job->batch, job->product, &a, &b, &c);
-    multiply(job, job->panels, a, c, begin, end);
+    pack(job, job->b, begin, end, job->panels);
+}
+
+static void tiles_range(void *argument, size_t begin, size_t end)
+{
+    const blocks_job *job = argument;
+    taper_tile t = taper_tile_at(&job->tiles, begin);
+    for (size_t i = begin; i < end; i++) {
+        multiply(job, job->panels, job->a, job->c, &t);
+        if (i + 1 < end) {
+            taper_tile_next(&job->tiles, &t);
+        }
+    }
 }
 
 // Returns the estimated time of the products in nanoseconds.
@@ -124,20 +135,26 @@ static double work_of(const taper_gemm *g, double products)
     return products * ((double)g->m * (double)g->n * (double)g->k / 12 + (double)g->k * (double)g->n / 4 + 20);
 }
 
-// Computes the products one by one; the threads share the rows of each.
-static taper_status run_rows(taper_run *run, blocks_job *job, bool shared)
+static taper_status make_panels(taper_run *run, blocks_job *job)
 {
-    taper_status status = TAPER_OK;
-    for (size_t i = 0; i < job->count && status == TAPER_OK; i++) {
-        int64_t a, b, c;
-        job->product = (int64_t)i;
-        taper_gemm_batch_at(job->batch, job->product, &a, &b, &c);
+    return taper_run_floats(run, panels_range, job, job->panel_count, 2.0 * WIDTH * (double)job->gemm->k);
+}
+
+// Computes the products one by one; the threads share the tiles of each.
+static taper_status run_tiles(taper_run *run, blocks_job *job, bool shared)
+{
+    const taper_gemm *const g = job->gemm;
+    const size_t row_bytes = (size_t)g->k * taper_dtype_size(g->dtype);
+    job->tiles =
+        taper_tiles_make(run, (size_t)g->m, ROWS, row_bytes, job->panel_count, WIDTH * row_bytes, work_of(g, 1));
+    for (size_t i = 0; i < job->count; i++) {
+        taper_gemm_batch_at(job->batch, (int64_t)i, &job->a, &job->b, &job->c);
         if (i == 0 || !shared) {
-            pack(job, b, job->panels);
+            TAPER_TRY(make_panels(run, job));
         }
-        status = taper_run_range(run, rows_range, job, (size_t)job->gemm->m, ROWS, work_of(job->gemm, 1));
+        TAPER_TRY(taper_run_range(run, tiles_range, job, job->tiles.count, 1, work_of(g, 1)));
     }
-    return status;
+    return TAPER_OK;
 }
 
 static bool shares_right(const taper_gemm_batch *batch)
@@ -163,7 +180,8 @@ static bool fits(const taper_run *run, const taper_gemm *g, double count)
                (g->b_column == 1 || g->m >= 2 * g->n);
     }
     const bool sums = g->b_row == 1 && g->a_column == 1 && g->m <= 4 && g->k >= 32;
-    return g->dtype == TAPER_F64 && !sums && work * count >= LEAST_WORK;
+    return g->dtype == TAPER_F64 && !sums && work * count >= LEAST_WORK &&
+           (g->m >= FEW_ROWS || (double)g->k * (double)g->n <= LITTLE);
 }
 
 taper_status taper_gemm_blocks(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
@@ -175,14 +193,15 @@ taper_status taper_gemm_blocks(taper_run *run, const taper_gemm *gemm, const tap
         return TAPER_DECLINED;
     }
     job.native = taper_native_select(run->cpu);
+    job.panel_count = ((size_t)gemm->n + WIDTH - 1) / WIDTH;
     run->kernel = job.native->name;
-    if (!taper_mul_size((size_t)gemm->k, ((size_t)gemm->n + WIDTH - 1) / WIDTH * WIDTH, &elements) ||
+    if (!taper_mul_size((size_t)gemm->k, job.panel_count * WIDTH, &elements) ||
         !taper_mul_size(elements, taper_dtype_size(gemm->dtype), &bytes)) {
         return taper_fail_memory(run->error);
     }
     const bool shared = shares_right(batch), apart = count > 1 && gemm->m <= 2 * ROWS && elements <= OWN;
     const double work = work_of(gemm, (double)count);
-    taper_status status;
+    taper_status status = TAPER_OK;
     if (apart && !shared) {
         if (!taper_places_open(run, bytes, count, &job.places)) {
             return taper_fail_memory(run->error);
@@ -196,12 +215,10 @@ taper_status taper_gemm_blocks(taper_run *run, const taper_gemm *gemm, const tap
         return taper_fail_memory(run->error);
     }
     if (apart) {
-        int64_t a, b, c;
-        taper_gemm_batch_at(batch, 0, &a, &b, &c);
-        pack(&job, b, job.panels);
-        status = taper_run_range(run, products_range, &job, count, 1, work);
+        status = make_panels(run, &job);
+        status = status == TAPER_OK ? taper_run_range(run, products_range, &job, count, 1, work) : status;
     } else {
-        status = run_rows(run, &job, shared);
+        status = run_tiles(run, &job, shared);
     }
     taper_heap_free(run->heap, job.panels, bytes);
     return status;

@@ -11,7 +11,7 @@ static bool fold_turned_doubles(walk *w, const taper_native_folder *native, doub
     if (n > COLUMNS || w->reduced_count != 1 || m < 8 || native == NULL || w->r->x->dtype != TAPER_F64) {
         return false;
     }
-    for (size_t line = 0; line < m && go_on(w, n * LINES); line += LINES) {
+    for (size_t line = 0; line < m && go_on(w, n * taper_min_size(LINES, m - line)); line += LINES) {
         const size_t lines = taper_min_size(LINES, m - line);
         const double *x = (const double *)(const void *)from + line * stride;
         for (size_t k = 0; k < lines; k++, x += stride) {

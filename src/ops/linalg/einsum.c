@@ -333,7 +333,7 @@ static bool last_order(const equation *eq, const uint64_t *operands, size_t coun
     }
     left &= result | right;
     const uint64_t both = left & right & result, sums = left & right & ~result, own = left & ~right;
-    const uint64_t all = eq->dims == 64 ? UINT64_MAX : (UINT64_C(1) << eq->dims) - 1;
+    const uint64_t all = (UINT64_C(1) << eq->dims) - 1; // an equation has at most DIMS - 2 dimensions
     const uint64_t groups[] = {both, own, sums, all & ~(both | own | sums)};
     size_t at = 0;
     for (size_t g = 0; g < sizeof groups / sizeof *groups; g++) {
@@ -352,13 +352,16 @@ static bool last_order(const equation *eq, const uint64_t *operands, size_t coun
 static bool choose_path(const einsum_work *w, size_t count, taper_einsum_step *steps, size_t *order)
 {
     uint64_t dims[MAX_OPERANDS];
-    bool equal = !taper_dtype_is_integral(w->common) && w->common != TAPER_BOOL;
+    if (count < 3 || taper_dtype_is_integral(w->common) || w->common == TAPER_BOOL) {
+        return false;
+    }
     for (size_t i = 0; i < count; i++) {
         dims[i] = dims_of(&w->eq, &w->operands[i]);
-        equal = equal && w->tensors[i]->dtype == (uint8_t)w->common;
-        steps[i] = (taper_einsum_step){0, (uint8_t)(i + 1)};
+        if (w->tensors[i]->dtype != (uint8_t)w->common) {
+            return false;
+        }
     }
-    return equal && count > 2 && last_order(&w->eq, dims, count, order) &&
+    return last_order(&w->eq, dims, count, order) &&
            taper_einsum_path(count, dims, (UINT64_C(1) << w->eq.out_dims) - 1, w->eq.sizes, steps);
 }
 
@@ -366,10 +369,12 @@ static taper_status run_path(taper_call *call, einsum_work *w, size_t count, tap
 {
     taper_einsum_step steps[MAX_OPERANDS];
     size_t order[DIMS];
+    for (size_t i = 1; i < count; i++) {
+        steps[i - 1] = (taper_einsum_step){0, (uint8_t)i};
+    }
     const bool chosen = !call->run->portable && choose_path(w, count, steps, order);
     for (size_t i = 0; i + 1 < count; i++) {
-        operand *const left = &w->operands[chosen ? steps[i].left : 0],
-                       *const right = &w->operands[chosen ? steps[i].right : i + 1];
+        operand *const left = &w->operands[steps[i].left], *const right = &w->operands[steps[i].right];
         TAPER_TRY(join(call, &w->eq, left, right, dtype, (taper_dtype)w->tensors[i + 1]->dtype));
         taper_tensor_drop(right->tensor);
         right->tensor = NULL;
