@@ -38,6 +38,11 @@ typedef struct pass {
 #define PACKS(name, summary)
 #define UNPACKS(name, summary)
 #endif
+#if defined(TAPER_WITH_PASSES) && defined(TAPER_WITH_GRADIENTS)
+#define WITH_GRADIENTS(pass) pass
+#else
+#define WITH_GRADIENTS(pass)
+#endif
 #ifdef TAPER_WITH_PASSES
 #define UNPREPARED(name, summary) ALWAYS(name, summary)
 #define UNPREPARED_AT_LOAD(name, summary) AT_LOAD(name, summary)
@@ -62,6 +67,8 @@ static const pass passes[] = {
     ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
     ALWAYS(remove_dropout, "dropout outside training is nothing")
     UNPREPARED(unroll, "short loops of a constant number of trips become their trips")
+    WITH_GRADIENTS(AT_LOAD(differentiate, "gradients of code without branches are nodes"))
+    WITH_GRADIENTS(AT_LOAD(dissolve_containers, "lists and dicts that only carry values between layers go"))
     IN_DRAFT(remove_mutation, "in-place operators without other users become functional")
     UNPREPARED(constant_lists, "lists of constants that are never changed become constants")
     UNPREPARED(recompose, "operators between dequantize and quantize compute with integers")

@@ -71,6 +71,8 @@ TAPER_MUST_USE taper_status taper_specialize(taper_compilation *compilation, tap
 // a graph reads, and renumbers the attributes in the graphs.
 TAPER_MUST_USE taper_status taper_prune_attributes(taper_compilation *compilation, taper_val *root);
 
+// Replaces requests for gradients (differentiate.c).
+taper_status taper_pass_differentiate(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_cse(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_remove_mutation(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_unroll(taper_compilation *compilation, taper_graph *graph);

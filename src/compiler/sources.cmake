@@ -50,6 +50,16 @@ if(TAPER_WITH_PASSES) # recompose turns float layers between dequantize and quan
         src/compiler/recompose_weights.c
     )
 endif()
+if(TAPER_WITH_PASSES AND TAPER_WITH_GRADIENTS)
+    list(APPEND TAPER_SOURCES
+        src/compiler/differentiate.c
+        src/compiler/differentiate_facts.c
+        src/compiler/differentiate_formulas.c
+        src/compiler/differentiate_nodes.c
+        src/compiler/differentiate_paths.c
+        src/compiler/differentiate_writes.c
+    )
+endif()
 if(TAPER_WITH_DRAFTS)
     list(APPEND TAPER_SOURCES
         src/compiler/name_layers.c

@@ -78,6 +78,8 @@ enum {
 #define TAPER_OP_ASKS_SHAPE       (UINT64_C(1) << 63) // returns a number that depends only on sizes, strides and dtypes
 #define TAPER_OP_CONVOLVES        (UINT64_C(1) << 54) // computes a convolution
 #define TAPER_OP_HALVES           (UINT64_C(1) << 55) // computes halves as floats, and rounds only the results
+#define TAPER_OP_ON_TAPE          (UINT64_C(1) << 56) // its result or effect depends on what the run has recorded for
+                                                      // gradients (ops/gradient/tape.h)
 #ifdef TAPER_WITH_OPERATORS
 #define TAPER_OP_REGISTERED       (UINT64_C(1) << 25) // an operator that the host registered, not one of the list:
                                                       // ops/list/registered.h

@@ -265,6 +265,7 @@ if(TAPER_WITH_GRADIENTS)
         src/ir/history.c
         src/ops/gradient/backward.c
         src/ops/gradient/compose.c
+        src/ops/gradient/first.c
         src/ops/gradient/formula.c
         src/ops/gradient/gradient.c
         src/ops/gradient/gradient_ops.c

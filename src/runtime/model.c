@@ -119,6 +119,7 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     compilation.disabled = options->disabled_passes;
     compilation.disabled_count = options->disabled_pass_count;
     compilation.takes_gradients = model->takes_gradients;
+    compilation.keeps_gradients = model->keeps_gradients;
     taper_device *devices[2], *const host = model->context->host;
     compilation.devices = devices;
     compilation.device_required = model->device_required;
@@ -130,6 +131,7 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     }
     compilation.device_count = model->reference ? 0 : compilation.device_count;
     const taper_status status = options->compiler->optimize(&compilation);
+    model->takes_gradients = compilation.takes_gradients; // false if the compiler has replaced all requests
     taper_model_end_compilation(model, &compilation);
     return status == TAPER_OK ? check_taken(model, &compilation, error) : status;
 }

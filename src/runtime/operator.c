@@ -37,11 +37,6 @@ static taper_status call_recorded(const taper_operator *op, taper_call *call)
     return op->run.tape == NULL ? run_kernel(op, call) : taper_tape_run(call, run_kernel, op);
 }
 
-static taper_kernel choose(void *user, const taper_op *op)
-{
-    return taper_context_kernel(user, op);
-}
-
 static void stop_recording(taper_operator *op)
 {
     if (op->run.tape != NULL) {
@@ -60,8 +55,8 @@ static taper_status start_recording(taper_operator *op, taper_error *error)
     tape->heap = op->context->heap;
     tape->keeps = true;
     tape->lock = op->context->gradient_lock;
-    tape->choose = choose;
-    tape->user = op->context;
+    op->run.choose = taper_context_kernel;
+    op->run.choose_context = op->context;
     op->run.tape = tape;
     return TAPER_OK;
 }

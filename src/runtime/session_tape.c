@@ -5,14 +5,12 @@
 #include "ops/gradient/tape.h"
 #include "runtime/device.h"
 
-static taper_kernel choose(void *user, const taper_op *op)
-{
-    const taper_session *const session = user;
-    return session->model->reference ? NULL : taper_context_kernel(session->model->context, op);
-}
-
 taper_status taper_session_tape_create(taper_session *session, taper_error *error)
 {
+    if (!session->model->reference) {
+        session->run.choose = taper_context_kernel;
+        session->run.choose_context = session->model->context;
+    }
     if (!session->model->takes_gradients) {
         return TAPER_OK;
     }
@@ -23,8 +21,6 @@ taper_status taper_session_tape_create(taper_session *session, taper_error *erro
     tape->heap = session->heap;
     tape->keeps = session->model->keeps_gradients;
     tape->lock = tape->keeps ? session->model->context->gradient_lock : NULL;
-    tape->choose = choose;
-    tape->user = session;
     session->tape = session->run.tape = tape;
     return TAPER_OK;
 }

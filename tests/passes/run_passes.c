@@ -172,6 +172,7 @@ static taper_status run_pass(const world *w, test_case *c)
                                      .graphs = c->graphs,
                                      .names = c->names,
                                      .count = c->count,
+                                     .takes_gradients = strstr(c->text, " aten::grad(") != NULL,
                                      .error = w->error};
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < c->count; i++) {

@@ -86,6 +86,10 @@ struct taper_run {
     bool is_limited;   // true if the run has a time limit, so a backend should not wait for work that the CPU can do
     bool results_stay; // true if results may remain on the device when the run ends
     struct taper_tape *tape; // records the calls of the run for gradients (ops/gradient/tape.h), or NULL
+    // Chooses the fast kernel for an operator that another operator calls. It returns NULL if there is none. The pointer
+    // is NULL if only the operators' own kernels may run.
+    taper_kernel (*choose)(const struct taper_context *context, const struct taper_op *op);
+    const struct taper_context *choose_context;
 };
 
 struct taper_call {

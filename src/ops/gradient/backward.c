@@ -149,31 +149,11 @@ static taper_status check_outputs(const taper_engine *e)
             TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT, "output %zu is not a tensor", i);
         }
         const taper_tensor *const output = outputs->items[i].as.tensor;
-        if (given_grad(e->request, i).tag != TAPER_TENSOR && taper_tape_requires(output) &&
-            taper_tensor_numel(output) != 1) {
-            TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT, "grad can be implicitly created only for scalar outputs");
+        if (taper_tape_requires(output)) {
+            TAPER_TRY(taper_tape_check_first(e->run, output, given_grad(e->request, i)));
         }
     }
     return TAPER_OK;
-}
-
-static taper_status first_grad(taper_engine *e, const taper_tensor *output, taper_val given, taper_val *grad)
-{
-    if (given.tag == TAPER_TENSOR) {
-        const taper_tensor *const g = given.as.tensor;
-        bool same = g->rank == output->rank;
-        for (size_t i = 0; same && i < g->rank; i++) {
-            same = g->sizes[i] == output->sizes[i];
-        }
-        if (!same) {
-            TAPER_FAIL(e->run->error, TAPER_ERROR_ARGUMENT,
-                       "Mismatch in shape: a grad_output and its output have different sizes");
-        }
-        *grad = taper_val_retain(given);
-        return TAPER_OK;
-    }
-    return taper_engine_call(e, TAPER_OP(aten_ones_like), (taper_val[]){TAPER_VAL((taper_tensor *)(uintptr_t)output)},
-                             1, grad);
 }
 
 static taper_status add_outputs(taper_engine *e)
@@ -201,7 +181,7 @@ static taper_status start_outputs(taper_engine *e)
         const taper_val given = given_grad(r, i);
         taper_val grad;
         taper_tape_edge edge;
-        TAPER_TRY(first_grad(e, output, given, &grad));
+        TAPER_TRY(taper_tape_first(&e->caller, output, given, &grad));
         taper_status status = taper_tape_edge_of(e->run, output, &edge);
         if (status != TAPER_OK) {
             taper_val_release(grad);

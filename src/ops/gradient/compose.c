@@ -70,8 +70,8 @@ taper_status taper_tape_run(taper_call *call, taper_tape_kernel *kernel, const v
 
 static taper_status run_kernel(taper_call *call)
 {
-    const taper_tape *const tape = call->run->tape;
-    const taper_kernel fast = tape != NULL && tape->choose != NULL ? tape->choose(tape->user, call->op) : NULL;
+    const taper_run *const run = call->run;
+    const taper_kernel fast = run->choose != NULL ? run->choose(run->choose_context, call->op) : NULL;
     const taper_status status = fast != NULL ? taper_call_kernel(call, fast) : TAPER_DECLINED;
     return status != TAPER_DECLINED ? status : taper_call_kernel(call, taper_row_kernel(call->op));
 }

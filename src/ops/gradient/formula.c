@@ -86,8 +86,9 @@ static taper_status call(machine *m, size_t count, const taper_op *op)
     taper_val args[TAPER_FORMULA_STACK], rets[TAPER_FORMULA_STACK];
     const size_t base = m->count - count;
     for (size_t i = 0; i < schema->arg_count; i++) {
-        const bool given = i < count && m->stack[base + i].tag != TAPER_UNDEFINED;
-        args[i] = given ? m->stack[base + i] : schema->args[i].default_value;
+        const taper_val *const value = &m->stack[base + i];
+        const bool given = i < count && (value->tag != TAPER_UNDEFINED || value->as.obj != NULL);
+        args[i] = given ? *value : schema->args[i].default_value;
     }
     for (size_t i = 0; i < schema->ret_count; i++) {
         rets[i] = taper_val_none();
@@ -118,7 +119,8 @@ static taper_status step(machine *m, const uint8_t **at)
     const taper_formula_values *const v = m->values;
     const uint8_t byte = *(*at)++;
     if (byte < TAPER_GRADIENT_RESULT) {
-        return push(m, taper_val_retain(v->args[byte % TAPER_GRADIENT_SHAPE]));
+        const taper_val *const from = byte >= TAPER_GRADIENT_SHAPE && v->shapes != NULL ? v->shapes : v->args;
+        return push(m, taper_val_retain(from[byte % TAPER_GRADIENT_SHAPE]));
     }
     if (byte < TAPER_GRADIENT_GRAD) {
         return push(m, taper_val_retain(v->results[byte - TAPER_GRADIENT_RESULT]));
@@ -148,7 +150,7 @@ static taper_status step(machine *m, const uint8_t **at)
     case TAPER_GRADIENT_MASK:
         return push_mask(m);
     case TAPER_GRADIENT_DEFAULT:
-        return push(m, (taper_val){.tag = TAPER_UNDEFINED});
+        return push(m, (taper_val){.tag = TAPER_UNDEFINED, .as.obj = NULL});
     default: {
         const unsigned operand = *(*at)++;
         return byte == TAPER_GRADIENT_LIST ? push_list(m, operand / 4, operand % 4)

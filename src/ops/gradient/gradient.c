@@ -82,11 +82,22 @@ void taper_gradient_add_reads(const taper_gradient_formula *formula, taper_gradi
         } else if (byte < TAPER_GRADIENT_RESULT) {
             reads->shapes |= bit;
         } else if (byte < TAPER_GRADIENT_GRAD) {
-            reads->results |= bit;
+            reads->results |= UINT32_C(1) << (byte - TAPER_GRADIENT_RESULT);
+        } else if (byte < TAPER_GRADIENT_INT) {
+            reads->grads |= UINT32_C(1) << (byte - TAPER_GRADIENT_GRAD);
         } else {
+            reads->grads |= byte == TAPER_GRADIENT_GRADS ? UINT32_MAX : 0;
             at += byte == TAPER_GRADIENT_LIST || byte == TAPER_GRADIENT_PICK || byte >= TAPER_GRADIENT_RARE ? 1 : 0;
         }
     }
+}
+
+void taper_gradient_leave_factors(const taper_op *op, uint32_t wanted, taper_gradient_reads *reads)
+{
+    const bool product = op == TAPER_OP(aten_matmul) || op == TAPER_OP(aten_linear) || op == TAPER_OP(aten_tensordot);
+    const uint32_t left = product ? ((wanted & 2) == 0 ? 1U : 0U) | ((wanted & 1) == 0 ? 2U : 0U) : 0;
+    reads->shapes |= reads->arguments & left;
+    reads->arguments &= ~left;
 }
 
 const taper_op *taper_gradient_call(uint8_t instruction, const uint8_t **at, size_t *count)
@@ -107,4 +118,18 @@ int64_t taper_gradient_int(size_t number)
 double taper_gradient_float(size_t number)
 {
     return gradient_floats[number];
+}
+
+bool taper_gradient_cuts(const taper_op *op)
+{
+    const taper_op *const cuts[] = {
+        TAPER_OP(aten_select_int),  TAPER_OP(aten_slice_Tensor), TAPER_OP(aten_narrow),
+        TAPER_OP(aten_unbind_int),  TAPER_OP(aten_split_Tensor), TAPER_OP(aten_split_with_sizes),
+        TAPER_OP(aten_split_sizes), TAPER_OP(aten_chunk),        TAPER_OP(aten_tensor_split_sections)};
+    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
+        if (op == cuts[i]) {
+            return true;
+        }
+    }
+    return false;
 }

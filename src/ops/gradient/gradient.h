@@ -21,6 +21,7 @@ typedef struct taper_gradient_reads {
     uint32_t arguments; // bits of the arguments whose elements it reads
     uint32_t shapes;    // bits of the arguments whose sizes and dtype it reads
     uint32_t results;   // bits of the results that it reads
+    uint32_t grads;     // bits of the results whose gradients it reads; all bits for the gradients of a list's items
 } taper_gradient_reads;
 
 // Returns the derivatives of an operator, or of its functional form if the operator writes in place. Returns NULL if
@@ -37,16 +38,25 @@ uint32_t taper_gradient_none(const taper_gradient *gradient);
 bool taper_gradient_next(const taper_gradient *gradient, taper_gradient_formula *formula);
 // Adds the values that the formula reads to *reads.
 void taper_gradient_add_reads(const taper_gradient_formula *formula, taper_gradient_reads *reads);
+// The gradient of one factor of a product reads the elements of the other factor only. `wanted` has the bits of the
+// factors whose gradients are wanted. Moves a factor of which then only the sizes are read from reads->arguments to
+// reads->shapes.
+void taper_gradient_leave_factors(const taper_op *op, uint32_t wanted, taper_gradient_reads *reads);
 // Returns the operator of a TAPER_GRADIENT_CALL and its number of arguments, and moves *at from the byte after the
 // instruction to the next instruction.
 const taper_op *taper_gradient_call(uint8_t instruction, const uint8_t **at, size_t *count);
+// Returns true for an operator whose results are views of separate parts of argument 0, and whose other arguments are
+// numbers.
+bool taper_gradient_cuts(const taper_op *op);
 int64_t taper_gradient_int(size_t number);
 double taper_gradient_float(size_t number);
 
-// The values of a call, for its formulas.
+// The values of a call, for its formulas. When a program is compiled (compiler/differentiate.h), a value that only a
+// run knows is represented by a value of the program: the tag is TAPER_UNDEFINED, and as.obj is not NULL.
 typedef struct taper_formula_values {
     const taper_val *args, *results;
-    const taper_val *grads; // gradients of the results, or of the items of result 0
+    const taper_val *shapes; // like args, for the arguments of which a formula reads only the sizes; NULL for `args`
+    const taper_val *grads;  // gradients of the results, or of the items of result 0
     size_t grad_count;
     uint32_t wanted; // bits of the arguments whose gradients are wanted
     // For a formula whose only target is a list: whether the gradient of each item is wanted. Otherwise NULL.

@@ -75,23 +75,10 @@ static bool needs_argument_gradient(const taper_tape_node *node, size_t arg)
     return false;
 }
 
-// The gradient of one factor of a product reads the elements of the other factor only.
-static void leave_factors(const taper_tape_node *node, taper_gradient_reads *bits)
-{
-    const bool product =
-        node->op == TAPER_OP(aten_matmul) || node->op == TAPER_OP(aten_linear) || node->op == TAPER_OP(aten_tensordot);
-    for (size_t i = 0; i < 2 && product; i++) {
-        if (!needs_argument_gradient(node, 1 - i)) {
-            bits->shapes |= bits->arguments & (UINT32_C(1) << i);
-            bits->arguments &= ~(UINT32_C(1) << i);
-        }
-    }
-}
-
 // Returns the values of a call that formulas for wanted gradients read.
 static taper_gradient_reads values_read(const taper_tape_node *node)
 {
-    taper_gradient_reads bits = {0, 0, 0};
+    taper_gradient_reads bits = {.results = 0};
     taper_gradient_formula formula = {.end = NULL};
     while (node->gradient != NULL && taper_gradient_next(node->gradient, &formula)) {
         bool wanted = false;
@@ -102,7 +89,10 @@ static taper_gradient_reads values_read(const taper_tape_node *node)
             taper_gradient_add_reads(&formula, &bits);
         }
     }
-    leave_factors(node, &bits);
+    taper_gradient_leave_factors(node->op,
+                                 (needs_argument_gradient(node, 0) ? 1U : 0U) |
+                                     (node->arg_count > 1 && needs_argument_gradient(node, 1) ? 2U : 0U),
+                                 &bits);
     return bits;
 }
 
@@ -427,26 +417,11 @@ static taper_status set_written(const taper_call *call, taper_tape_call *noted)
     return taper_history_set(self, &noted->node->head.head, 0, call->run->error);
 }
 
-// Returns true for an operator whose results are views of separate parts of argument 0, and whose other arguments are
-// numbers.
-static bool is_cut(const taper_op *op)
-{
-    const taper_op *const cuts[] = {
-        TAPER_OP(aten_select_int),  TAPER_OP(aten_slice_Tensor), TAPER_OP(aten_narrow),
-        TAPER_OP(aten_unbind_int),  TAPER_OP(aten_split_Tensor), TAPER_OP(aten_split_with_sizes),
-        TAPER_OP(aten_split_sizes), TAPER_OP(aten_chunk),        TAPER_OP(aten_tensor_split_sections)};
-    for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++) {
-        if (op == cuts[i]) {
-            return true;
-        }
-    }
-    return false;
-}
-
-// Saves the arguments of an operator that cuts (is_cut), except the tensor.
+// Saves the arguments of an operator that cuts, except the tensor.
 static taper_status save_cut(taper_call *call, taper_tape_node *node)
 {
-    node->cuts = is_cut(call->op) && call->arg_count <= TAPER_TAPE_CUT_ARGS && call->args[0].tag == TAPER_TENSOR;
+    node->cuts =
+        taper_gradient_cuts(call->op) && call->arg_count <= TAPER_TAPE_CUT_ARGS && call->args[0].tag == TAPER_TENSOR;
     if (!node->cuts) {
         return TAPER_OK;
     }

@@ -294,3 +294,18 @@ taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const 
     }
     return status;
 }
+
+// Returns a tensor with the sizes and the dtype of the argument, whose elements are all the same zero.
+TAPER_KERNEL(taper_op_shape_of)
+{
+    static const int64_t strides[TAPER_MAX_RANK] = {0};
+    taper_tensor *self, *zero, *shape;
+    TAPER_TRY(taper_arg_tensor(call, 0, &self));
+    TAPER_TRY(taper_tensor_zeros(call->run->heap, (taper_dtype)self->dtype, 0, NULL, &zero, call->run->error));
+    const taper_status status = taper_tensor_view(call->run->heap, zero->storage, (taper_dtype)self->dtype, 0,
+                                                  self->rank, self->sizes, strides, &shape, call->run->error);
+    taper_obj_release(&zero->head);
+    TAPER_TRY(status);
+    taper_ret(call, 0, TAPER_VAL(shape));
+    return TAPER_OK;
+}

@@ -72,9 +72,6 @@ struct taper_tape_node {
     taper_tensor *leaf; // LEAF: the tensor, a reference
 };
 
-// Chooses the kernel for an operator, or returns NULL for the operator's own.
-typedef taper_kernel taper_tape_chooser(void *user, const taper_op *op);
-
 struct taper_tape {
     taper_heap *heap;
     taper_tape_node *first; // list of all nodes, the last one first; empty if `keeps` is set
@@ -84,8 +81,6 @@ struct taper_tape {
     bool rests;             // true if runs begin with `off`
     bool records_steps;     // while an operator of a gradient runs: true if its steps are recorded (steps.h)
     taper_storage *element; // storage of one element, for tensors of which only the shape is saved; NULL at first
-    taper_tape_chooser *choose;
-    void *user;
     struct taper_mutex *lock; // held while gradients are computed, because threads may share nodes; NULL for one run
 };
 
@@ -189,6 +184,11 @@ typedef struct taper_tape_caller {
     taper_run *run;
     bool records;
 } taper_tape_caller;
+// Fails if no gradient of the output is given and the output has more than one element.
+TAPER_MUST_USE taper_status taper_tape_check_first(const taper_run *run, const taper_tensor *output, taper_val given);
+// Finds the gradient of an output: the given tensor, whose sizes are checked, or ones.
+TAPER_MUST_USE taper_status taper_tape_first(const taper_tape_caller *caller, taper_tensor *output, taper_val given,
+                                             taper_val *grad);
 TAPER_MUST_USE taper_status taper_tape_call_op(void *user, const taper_op *op, taper_val *args, size_t arg_count,
                                                taper_val *rets, size_t ret_count);
 

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause
+// Gradients that are computed ahead of time: aten::grad over a block without branches becomes nodes of the graph.
+// differentiate.c is the pass. differentiate_paths.c examines the nodes between the inputs and the outputs of a
+// request, and differentiate_writes.c the writes among them. differentiate_nodes.c makes the nodes, with the formulas
+// of differentiate_formulas.c.
+#ifndef TAPER_COMPILER_DIFFERENTIATE_H
+#define TAPER_COMPILER_DIFFERENTIATE_H
+
+#include "compiler/pass.h"
+#include "ir/alias.h"
+#include "ops/gradient/gradient.h"
+
+// Facts about values, as bits.
+enum {
+    TAPER_AHEAD_REACHED = 1, // an output of the request depends on it
+    TAPER_AHEAD_NEEDS = 2,   // it needs a gradient, because it was computed from a leaf
+    TAPER_AHEAD_WANTED = 4,  // it is an input of the request, or was computed from such an input
+    TAPER_AHEAD_ASKED = 8,   // it is an input of the request
+    TAPER_AHEAD_USED = 16,   // an operator with a derivative has used it, although it needs no gradient
+    TAPER_AHEAD_OVERWRITTEN =
+        32,                 // an in-place operator has overwritten it, and later users take that operator's result
+    TAPER_AHEAD_SEEN = 64,  // its node comes before the node that is examined
+    TAPER_AHEAD_OWNED = 128 // nothing but later sums reads its gradient so far, so sums may be written to it
+};
+
+enum { TAPER_AHEAD_OTHERS = 32 }; // largest number of tensors that might be the same object as an input
+
+// A request for gradients, and what is known about it.
+typedef struct taper_ahead {
+    taper_compilation *compilation;
+    taper_arena *arena; // memory of everything below
+    taper_node *ask;    // the call of aten::grad
+    taper_block *block; // its block
+    const taper_node *outputs, *inputs;
+    const taper_node *grads_given; // list of given gradients, or NULL
+    bool keeps, allows_unused;     // the arguments retain_graph and allow_unused
+    const char *why;               // reason why the request remains a call; NULL if it is replaced
+    size_t value_count;            // values with smaller numbers are known
+    uint8_t *facts;                // TAPER_AHEAD_ bits by number of the value
+    taper_aliases *aliases;
+    bool *written;         // by alias set: true if a node writes to a tensor of the set after the first leaf
+    bool started, escaped; // true after the first leaf; true after a container has taken a value that needs a gradient
+    bool composes;         // true if some operator must first be replaced by its composition
+    taper_ir_value *others[TAPER_AHEAD_OTHERS]; // tensors from outside that operators with derivatives use
+    size_t other_count;
+    taper_ir_value **grads;  // by number of the value: its gradient so far, or NULL
+    taper_ir_value **shapes; // by number of the value: a value with its sizes and dtype, or NULL
+    taper_node *before;      // the node before all nodes that are made, a constant that nothing uses
+    taper_ir_value *made;    // the list of the gradients
+} taper_ahead;
+
+// Returns the facts about a value. A value that was made later has none.
+static inline unsigned taper_ahead_facts(const taper_ahead *a, const taper_ir_value *value)
+{
+    return value->id < a->value_count ? a->facts[value->id] : 0;
+}
+static inline bool taper_ahead_has(const taper_ahead *a, const taper_ir_value *value, unsigned fact)
+{
+    return (taper_ahead_facts(a, value) & fact) != 0;
+}
+static inline void taper_ahead_mark(const taper_ahead *a, const taper_ir_value *value, unsigned fact)
+{
+    if (value->id < a->value_count) {
+        a->facts[value->id] |= (uint8_t)fact;
+    }
+}
+// Notes the first reason why the request remains a call.
+static inline void taper_ahead_decline(taper_ahead *a, const char *why)
+{
+    a->why = a->why != NULL ? a->why : why;
+}
+// Reads a flag among the arguments, which is `otherwise` for None. Returns false if it is not constant.
+bool taper_ahead_read_flag(const taper_node *node, size_t index, bool otherwise, bool *flag);
+// Reads the flags create_graph and retain_graph of a request. Returns false if they are not constant.
+bool taper_ahead_read_flags(const taper_node *ask, bool *creates, bool *keeps);
+// Returns the tensor that a value is, before the operators that return their argument: requires_grad_ and unwrapping.
+taper_ir_value *taper_ahead_root(taper_ir_value *value);
+bool taper_ahead_returns_argument(const taper_node *node); // true for these operators
+// Returns true if the value, or an item of the list that it is, has the fact.
+bool taper_ahead_carries(const taper_ahead *a, taper_ir_value *value, unsigned fact);
+// Returns the arguments of the node, as bits, whose gradients the formulas must give.
+uint32_t taper_ahead_wanted(const taper_ahead *a, const taper_node *node, unsigned fact);
+// Returns the list whose items are the results of the node, or NULL if its results are no list.
+const taper_ir_value *taper_ahead_result_list(const taper_node *node);
+
+// Returns true if the node, or a node in its blocks, writes to a tensor.
+bool taper_ahead_writes_tensor(const taper_node *node);
+// Notes which tensors the node, or a node in its blocks, writes to.
+void taper_ahead_note_writes(const taper_ahead *a, const taper_node *node);
+// If the node writes to a fresh tensor that only earlier readers and later users use, the later users get the node's
+// result instead. Returns false for any other write.
+bool taper_ahead_separate(const taper_ahead *a, taper_node *node);
+
+// Finds which nodes the gradients go through, and declines a request for which the nodes would not give PyTorch's
+// results or errors (differentiate_paths.c).
+TAPER_MUST_USE taper_status taper_ahead_find_paths(taper_ahead *a);
+// Makes the nodes before the request, and sets a->made and a->before (differentiate_nodes.c).
+TAPER_MUST_USE taper_status taper_ahead_make_nodes(taper_ahead *a);
+// Replaces a call of an operator by its composition. It declines if there is none for its arguments.
+TAPER_MUST_USE taper_status taper_ahead_compose(taper_ahead *a, taper_node *node);
+
+#endif
