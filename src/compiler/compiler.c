@@ -139,7 +139,8 @@ static bool is_left_out(const taper_compilation *compilation, const char *name)
 }
 
 #ifdef TAPER_WITH_GRADIENTS
-// Returns true for a pass that makes operators without derivatives, if runs of the graphs record for gradients.
+// Returns true for a pass that makes operators without derivatives, or computes with weights, if runs of the graphs
+// record for gradients.
 static bool hides_gradients(const taper_compilation *compilation, const pass *p)
 {
     static const taper_pass_function hiding[] = {
@@ -148,6 +149,7 @@ static bool hides_gradients(const taper_compilation *compilation, const pass *p)
         taper_pass_signed_products,
         taper_pass_expanded_heads,
         taper_pass_recompose,
+        taper_pass_conv1d_to_conv2d,
 #ifdef TAPER_WITH_DRAFTS
         taper_pass_prepack,
         taper_pass_fuse_clamp,

@@ -92,8 +92,8 @@ static bool is_cheap(taper_compilation *compilation, fold_cost cost, const taper
 }
 
 // Sets args to the constant inputs of the node. Sets *attribute to true if one of the tensors is an attribute. Returns
-// false if an input is not constant.
-static bool gather(const taper_node *node, taper_val *args, bool *attribute)
+// false if an input is not constant, or if a gradient through the operator may be requested.
+static bool gather(const taper_compilation *compilation, const taper_node *node, taper_val *args, bool *attribute)
 {
     *attribute = false;
     for (size_t i = 0; i < node->input_count; i++) {
@@ -103,7 +103,8 @@ static bool gather(const taper_node *node, taper_val *args, bool *attribute)
         }
         args[i] = constant->constant;
         const bool tensor = args[i].tag == TAPER_TENSOR;
-        if (tensor && taper_dtype_is_quantized((taper_dtype)args[i].as.tensor->dtype)) {
+        if (tensor && (taper_dtype_is_quantized((taper_dtype)args[i].as.tensor->dtype) ||
+                       (compilation->takes_gradients && args[i].as.tensor->requires_grad))) {
             return false;
         }
         if (!tensor && !taper_value_is_plain(taper_node_in(node, i))) {
@@ -139,7 +140,7 @@ static taper_status fold(taper_compilation *compilation, taper_aliases **aliases
     taper_val args[TAPER_FOLD_INPUTS], result;
     bool attribute, change, view;
     const fold_cost cost = cost_of(node);
-    if (cost == COSTS_NONE || !gather(node, args, &attribute)) {
+    if (cost == COSTS_NONE || !gather(compilation, node, args, &attribute)) {
         return TAPER_OK;
     }
     const taper_ir_value *output = &node->outputs[0];

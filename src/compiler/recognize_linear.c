@@ -26,8 +26,9 @@ static taper_status transposed_weight(taper_compilation *compilation, taper_node
         return TAPER_OK;
     }
     const taper_tensor *matrix = constant_tensor(compilation, value, 2);
-    // The transpose of a constant with several users is not made, because each user would need a copy.
-    if (matrix == NULL || !taper_value_used_once(value)) {
+    // The transpose of a constant with several users is not made, because each user would need a copy. A copy also has
+    // no gradient.
+    if (matrix == NULL || !taper_value_used_once(value) || (compilation->takes_gradients && matrix->requires_grad)) {
         return TAPER_OK;
     }
     const int64_t sizes[2] = {matrix->sizes[1], matrix->sizes[0]};

@@ -239,6 +239,44 @@ class Parameters(torch.nn.Module):
         return given(torch.autograd.grad([y], [self.w])[0])
 
 
+class ViewsOfParameters(torch.nn.Module):
+    """The compiler must not compute with parameters that need gradients."""
+    def __init__(self):
+        super().__init__()
+        self.w = torch.nn.Parameter(torch.arange(12.0).reshape(4, 3))
+
+    def forward(self, x: Tensor):
+        y, part = x * 2, self.w[1:, 0]
+        y.add_(self.w.view([4, 3]), alpha=2)
+        g = given(torch.autograd.grad([self.w[0].sum() * y.mean() + (self.w.t() * 3).sum()], [self.w])[0])
+        return g, y.requires_grad, part.requires_grad, part.is_leaf
+
+
+class ParametersOfLayers(torch.nn.Module):
+    """Layers whose weights the compiler turns or reshapes if nothing asks for their gradients."""
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(2)
+        self.w, self.b = torch.nn.Parameter(torch.randn(3, 5)), torch.nn.Parameter(torch.randn(5))
+        self.conv = torch.nn.Conv1d(4, 2, 2)
+
+    def forward(self, x: Tensor):
+        y = (torch.matmul(x, self.w) + self.b).square().sum() + torch.addmm(self.b, x, self.w).sum() + self.conv(x.unsqueeze(0)).square().sum()
+        g = torch.autograd.grad([y], [self.w, self.b, self.conv.weight])
+        return given(g[0]), given(g[1]), given(g[2])
+
+
+class NormAfterConv1d(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(2)
+        self.net = torch.nn.Sequential(torch.nn.Conv1d(4, 2, 2), torch.nn.BatchNorm1d(2), torch.nn.ReLU()).eval().requires_grad_(False)
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        return given(torch.autograd.grad([self.net(x.unsqueeze(0)).square().sum()], [x])[0])
+
+
 class Deep(torch.nn.Module):
     """A chain of many operators, which no recursive function may follow."""
     def forward(self, x: Tensor):
@@ -559,7 +597,7 @@ class NotScalarFirst(torch.nn.Module):
 
 
 PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
-            Backward, Shared, Methods, Parameters, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
+            Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
             Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, LeafOfView, SecondOfWrite,
             StridesOfExpanded, OffsetOfGradient, OverlappingView,
             WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]
@@ -581,7 +619,7 @@ def detached(v):
 
 REWRITTEN = "rewritten by taper optimize"
 # Parameters of an optimized file do not require gradients, as in a file that PyTorch has frozen.
-NOT_REWRITTEN = (Parameters,)
+NOT_REWRITTEN = (Parameters, ViewsOfParameters, ParametersOfLayers)
 
 
 def run(taper, program, folder, arguments):
