@@ -277,6 +277,27 @@ class NormAfterConv1d(torch.nn.Module):
         return given(torch.autograd.grad([self.net(x.unsqueeze(0)).square().sum()], [x])[0])
 
 
+class SecondOfChosen(torch.nn.Module):
+    """Gradients of chosen elements do not depend on the arguments."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        results = torch.jit.annotate(List[bool], [])
+        for y in [x.max(0)[0], x.sort(0)[0], x.topk(2)[0], x.cummax(0)[0], x.kthvalue(2)[0], x.mode()[0]]:
+            results.append(given(torch.autograd.grad([y.sum()], [x], create_graph=True)[0]).requires_grad)
+        return results
+
+
+class ComparedQuietView(torch.nn.Module):
+    """A comparison does not look for the gradient of its arguments."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 2
+        with torch.no_grad():
+            view = y[0]
+        y.mul_(3)
+        return view > 0.25, torch.isnan(view), given(torch.autograd.grad([y.sum()], [x])[0])
+
+
 class Deep(torch.nn.Module):
     """A chain of many operators, which no recursive function may follow."""
     def forward(self, x: Tensor):
@@ -559,6 +580,17 @@ class WrittenQuietView(torch.nn.Module):
         return torch.autograd.grad([y.sum()], [x])[0]
 
 
+class ComparedView(torch.nn.Module):
+    says = "a leaf Variable that requires grad is being used in an in-place operation"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        view = torch.full([2, 3, 2], 2.0)[-1]
+        view.squeeze().index_copy_(0, torch.tensor([1]), (x * x)[:1, :2])
+        view.index_put_([view > 0.25], x.mean())
+        return torch.autograd.grad([view.sum()], [x])[0]
+
+
 class WrittenBase(torch.nn.Module):
     says = "is a view and its base or another view of its base has been modified inplace."
 
@@ -597,7 +629,8 @@ class NotScalarFirst(torch.nn.Module):
 
 
 PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
-            Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
+            Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d,
+            SecondOfChosen, ComparedQuietView, ComparedView, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
             Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, LeafOfView, SecondOfWrite,
             StridesOfExpanded, OffsetOfGradient, OverlappingView,
             WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]

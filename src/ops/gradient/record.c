@@ -15,7 +15,7 @@ static bool any_requires(const taper_call *call)
         const size_t edges = taper_tape_items(call->args[i]);
         for (size_t k = 0; k < edges; k++) {
             const taper_tensor *const tensor = taper_tape_item(call->args[i], k);
-            if (tensor != NULL && taper_tape_requires(tensor)) {
+            if (tensor != NULL && has_gradient(tensor) && taper_tape_requires(tensor)) {
                 return true;
             }
         }
@@ -289,6 +289,10 @@ taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
     if (call->schema != NULL && call->schema->out_count != 0) {
         return refuse_out(call);
     }
+    if (taper_gradient_find(call->op) == NULL && !taper_tape_writes(call)) {
+        noted->later = true;
+        return TAPER_OK;
+    }
     const taper_status status = note(call, noted);
     if (status != TAPER_OK) {
         taper_tape_node_release(noted->base.node);
@@ -434,6 +438,21 @@ static taper_status save_cut(taper_call *call, taper_tape_node *node)
     return TAPER_OK;
 }
 
+// Returns true if the call created a tensor that may have a gradient.
+static bool gives_gradient(const taper_call *call)
+{
+    for (size_t i = 0; i < call->ret_count; i++) {
+        const size_t count = taper_tape_items(call->rets[i]);
+        for (size_t k = 0; k < count; k++) {
+            const taper_tensor *const tensor = taper_tape_item(call->rets[i], k);
+            if (tensor != NULL && has_gradient(tensor) && !taper_tape_is_given(call, tensor)) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 static taper_status record(taper_call *call, taper_tape_call *noted)
 {
     taper_tape_node *const node = noted->node;
@@ -451,6 +470,9 @@ taper_status taper_tape_after(taper_call *call, taper_tape_call *noted, taper_st
 {
     if (status == TAPER_OK && call->schema != NULL && call->schema->out_count == 0 && is_recorded(call)) {
         status = taper_tape_note_views(call);
+    }
+    if (noted->later && status == TAPER_OK && gives_gradient(call)) {
+        status = note(call, noted);
     }
     if (noted->node != NULL && status == TAPER_OK) {
         status = record(call, noted);

@@ -123,6 +123,8 @@ bool taper_tape_overlaps(const taper_tape_place *place);
 // The facts about a call that are noted before it runs.
 typedef struct taper_tape_call {
     taper_tape_node *node; // node for the call, or NULL if no argument needs a gradient
+    bool later;            // true if the node is created after the call, because the results may have no gradients,
+                           // such as the results of a comparison
     taper_tape_edge base;  // for an in-place write to a view, edge of the tensor of which it is a view
     uint32_t version;      // version of the storage of argument 0
 } taper_tape_call;
