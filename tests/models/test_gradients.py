@@ -14,6 +14,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(
 import json
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor
 
 import oracle
@@ -275,6 +276,17 @@ class NormAfterConv1d(torch.nn.Module):
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         return given(torch.autograd.grad([self.net(x.unsqueeze(0)).square().sum()], [x])[0])
+
+
+class SecondOfCorners(torch.nn.Module):
+    """Gradients of piecewise linear functions depend on their arguments, with the derivative 0."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        results = torch.jit.annotate(List[Tensor], [])
+        for y in [x.relu(), F.relu6(x), F.leaky_relu(x), F.hardtanh(x), F.softshrink(x), F.hardshrink(x), F.threshold(x, 0.1, 0.0)]:
+            g = given(torch.autograd.grad([y.sum()], [x], create_graph=True)[0])
+            results.append(given(torch.autograd.grad([g.sum()], [x])[0]) + g.detach())
+        return results
 
 
 class SecondOfChosen(torch.nn.Module):
@@ -630,7 +642,7 @@ class NotScalarFirst(torch.nn.Module):
 
 PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d,
-            SecondOfChosen, ComparedQuietView, ComparedView, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
+            SecondOfCorners, SecondOfChosen, ComparedQuietView, ComparedView, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
             Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, LeafOfView, SecondOfWrite,
             StridesOfExpanded, OffsetOfGradient, OverlappingView,
             WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]
