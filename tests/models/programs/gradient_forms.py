@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Runs the files of a program that computes gradients (gradients.py) in Taper and compares with PyTorch's results: as saved, frozen, optimized
 by taper, and traced. PyTorch's interpreter runs without its own optimizer."""
-import contextlib
 import json
 import os
 import random
@@ -13,6 +12,7 @@ sys.path[:0] = [os.path.join(os.path.dirname(os.path.abspath(__file__)), folder)
 import torch
 
 import agreement
+import gradient_reasons
 import oracle
 import scripted
 from forms import Refused
@@ -69,12 +69,10 @@ class Forms:
     def path(self, name):
         return os.path.join(self.folder, name)
 
-    def results_of(self, model, calls, copies=False):
-        """Returns PyTorch's results. copies: with copies of what is saved for gradients, so that PyTorch does not refuse a write to a tensor
-        of which the gradient needs only the sizes."""
-        hooks = torch.autograd.graph.saved_tensors_hooks(torch.clone, lambda x: x) if copies else contextlib.nullcontext()
-        with torch.jit.optimized_execution(False), hooks:
-            return run_torch(torch.jit.load(model), calls)
+    def results_of(self, module, calls):
+        """Returns PyTorch's results. module: a module, or the path of a file."""
+        with torch.jit.optimized_execution(False):
+            return run_torch(torch.jit.load(module) if isinstance(module, str) else module, calls)
 
     def start(self, *arguments):
         return subprocess.run([self.taper, *arguments], capture_output=True, text=True, timeout=60)
@@ -84,13 +82,12 @@ class Forms:
         p = self.start("run", model, "--calls", self.list, "--json", *extra)
         if p.returncode not in (0, 1):
             return f"ended with {p.returncode}: {p.stderr.strip()[-300:]}"
-        wrong = self.compared(wanted, json.loads(p.stdout) if p.stdout.strip() else [], p)
-        if wrong and "modified by an inplace operation" in (wanted[-1][1] or ""):
-            with_copies = self.results_of(model if model.endswith(".pt") else self.pt, self.calls[:len(wanted)], True)
-            missing = "is not implemented" in (with_copies[-1][1] or "")
-            if missing or self.compared(with_copies, json.loads(p.stdout) if p.stdout.strip() else [], p) is None:
-                self.tally["PyTorch refuses what it does not need"] += 1
-                return None
+        got = json.loads(p.stdout) if p.stdout.strip() else []
+        wrong = self.compared(wanted, got, p)
+        reason = gradient_reasons.find(self, model, wanted, lambda found: self.compared(found, got, p) is None, p.stderr) if wrong else None
+        if reason:
+            self.tally[reason] += 1
+            return None
         if wrong and wanted[-1][1] and "--no-optimize" not in extra:
             self.tally["what raises left out by the optimizer"] += 1
             return self.run(model, wanted, "--no-optimize") if model == self.pt else None

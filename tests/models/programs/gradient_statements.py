@@ -122,10 +122,11 @@ class Body(Expressions):
     def writers(self, shape, target):
         r, x = self.r, lambda shape, d: self.value(shape, target, d)
         same, narrow = lambda: self.value(shape, target, 1, True), lambda: x(self.narrower(shape), 1)
+        # PyTorch 1.13 writes the elements of masked_scatter_ in the order of memory, so only contiguous tensors get PyTorch 2's result.
         made = [lambda t: f"{t}.{r.choice(['mul_', 'add_', 'sub_', 'copy_', 'atan2_', 'hypot_'])}({same()})", lambda t: f"{t}.{r.choice(['mul_', 'add_', 'sub_', 'copy_'])}({narrow()})", lambda t: f"{t}.{r.choice(['mul_', 'add_', 'div_', 'fill_', 'sub_', 'clamp_min_'])}({self.number()})",
                 lambda t: f"{t}.{r.choice(['sin_', 'cos_', 'tanh_', 'sigmoid_', 'neg_', 'zero_', 'relu_', 'square_', 'exp_', 'abs_', 'erf_', 'expm1_'])}()", lambda t: f"{t}.add_({same()}, alpha={r.choice(['2', '-0.5'])})", lambda t: f"{t}.div_({same()}.square() + 1)",
                 lambda t: f"{t}.masked_fill_({self.mask(shape)}, {self.number()})", lambda t: f"{t}.fill_({x((), 1)})", lambda t: f"{t}.addcmul_({same()}, {same()}, value=0.5)", lambda t: f"{t}.lerp_({same()}, 0.25)", lambda t: f"{t}.clamp_(-1.0, 1.0)", lambda t: f"{t}.pow_({r.choice([2, 3])})",
-                lambda t: f"F.{r.choice(['relu', 'elu', 'hardtanh', 'silu', 'leaky_relu'])}({t}, inplace=True)", lambda t: f"{t}.index_put_([{self.mask(shape)}], {x((), 1)}{r.choice(['', ', accumulate=True'])})" if shape else f"{t}.mul_({x((), 1)})", lambda t: f"{t}.masked_scatter_({self.mask(shape)}, {same()})",
+                lambda t: f"F.{r.choice(['relu', 'elu', 'hardtanh', 'silu', 'leaky_relu'])}({t}, inplace=True)", lambda t: f"{t}.index_put_([{self.mask(shape)}], {x((), 1)}{r.choice(['', ', accumulate=True'])})" if shape else f"{t}.mul_({x((), 1)})", lambda t: f"{t}.masked_scatter_({self.mask(shape)}, {same()}) if {t}.is_contiguous() else {t}.neg_()",
                 lambda t: f"{t}.addcdiv_({same()}, {same()}.square() + 1)"]
         if shape:
             dim = r.randrange(len(shape))
