@@ -603,6 +603,16 @@ class ComparedView(torch.nn.Module):
         return torch.autograd.grad([view.sum()], [x])[0]
 
 
+class WrittenExpanded(torch.nn.Module):
+    says = "more than one element of the written-to tensor refers to a single memory location"
+
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        view = (x * x).expand([2, 4, 3])
+        view.masked_fill_(view > 0.25, 0.3)
+        return torch.autograd.grad([view.sum()], [x])[0]
+
+
 class WrittenBase(torch.nn.Module):
     says = "is a view and its base or another view of its base has been modified inplace."
 
@@ -642,7 +652,8 @@ class NotScalarFirst(torch.nn.Module):
 
 PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d,
-            SecondOfCorners, SecondOfChosen, ComparedQuietView, ComparedView, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
+            SecondOfCorners, SecondOfChosen, ComparedQuietView, ComparedView,
+            WrittenExpanded, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
             Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, LeafOfView, SecondOfWrite,
             StridesOfExpanded, OffsetOfGradient, OverlappingView,
             WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]

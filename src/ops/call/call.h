@@ -204,6 +204,8 @@ taper_tensor *taper_ret_target(const taper_call *call, size_t at);
 // strides is NULL.
 TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
                                              const int64_t *strides);
+// Fails if elements of the tensor share memory because a dimension is expanded.
+TAPER_MUST_USE taper_status taper_check_expanded(const taper_tensor *tensor, taper_error *error);
 // Fails if elements of a tensor that the call writes share memory, unless the row allows it. Also fails if the tensor
 // shares memory with another argument, or shares a part of it, and the row forbids that.
 TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);

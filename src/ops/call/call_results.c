@@ -112,20 +112,22 @@ static taper_status check_read(const taper_call *call, const taper_tensor *to)
     return TAPER_OK;
 }
 
-taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor)
+taper_status taper_check_expanded(const taper_tensor *tensor, taper_error *error)
 {
-    TAPER_TRY(check_read(call, tensor));
-    if (taper_op_has(call->op, TAPER_OP_OVERLAP) || taper_tensor_numel(tensor) == 0) {
-        return TAPER_OK;
-    }
-    for (unsigned d = 0; d < tensor->rank; d++) {
+    for (unsigned d = 0; d < tensor->rank && taper_tensor_numel(tensor) != 0; d++) {
         if (tensor->strides[d] == 0 && tensor->sizes[d] > 1) {
-            TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
+            TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                        "unsupported operation: more than one element of the written-to tensor refers to a single "
                        "memory location. Please clone() the tensor before performing the operation.");
         }
     }
     return TAPER_OK;
+}
+
+taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor)
+{
+    TAPER_TRY(check_read(call, tensor));
+    return taper_op_has(call->op, TAPER_OP_OVERLAP) ? TAPER_OK : taper_check_expanded(tensor, call->run->error);
 }
 
 static taper_status prepare_target(taper_call *call, size_t at, taper_tensor *target, taper_dtype dtype, size_t rank,
