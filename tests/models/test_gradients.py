@@ -399,6 +399,15 @@ class Data(torch.nn.Module):
         return x.detach(), given(torch.autograd.grad([y], [x])[0])
 
 
+class SumsOfExpanded(torch.nn.Module):
+    """The sum of a leaf has elements of its own, also with create_graph."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        x.sum().backward(retain_graph=True, create_graph=True)
+        (x * x).sum().backward()
+        return x.grad
+
+
 class LeafOfView(torch.nn.Module):
     """requires_grad_ makes a view of a tensor without a gradient a leaf, which stays one after a write to its data."""
     def forward(self, x: Tensor):
@@ -653,7 +662,7 @@ class NotScalarFirst(torch.nn.Module):
 PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d,
             SecondOfCorners, SecondOfChosen, ComparedQuietView, ComparedView,
-            WrittenExpanded, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
+            SumsOfExpanded, WrittenExpanded, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
             Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, LeafOfView, SecondOfWrite,
             StridesOfExpanded, OffsetOfGradient, OverlappingView,
             WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]

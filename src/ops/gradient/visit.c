@@ -422,7 +422,7 @@ static taper_status visit_leaf(taper_engine *e, const taper_tape_node *node)
     if (adds) {
         TAPER_TRY(taper_engine_call(e, creates ? TAPER_OP(aten_add_Tensor) : TAPER_OP(aten_add__Tensor),
                                     (taper_val[]){TAPER_VAL(history->grad), grad}, 2, &sum));
-    } else if (creates || taper_engine_owns(e, grad)) {
+    } else if (taper_engine_owns(e, grad)) {
         sum = taper_val_retain(grad);
     } else {
         TAPER_TRY(taper_engine_call(e, TAPER_OP(aten_clone), (taper_val[]){grad, taper_val_int(0)}, 2, &sum));
