@@ -4,11 +4,13 @@
 Taper.
 
   generate_programs.py TAPER [--count N] [--seed S] [--only K] [--jobs N] [--keep DIR] [--no-reduce] [--show] [--ops] [--gradients]
+                       [--shape SHAPE]
 
 Number K of seed S is always the same program, with the same module, classes, functions, inputs, calls and forms of files. Taper must
 give PyTorch's results, attributes that calls changed, messages of exceptions, and list of operators. It runs the .pt and .ptl files
 as saved, optimized, converted and with bundled inputs. With --gradients the programs compute gradients (programs/gradients.py), and
-their files are as saved, frozen, optimized and traced. A failing program is shortened and printed. passes/random_programs.py and
+their files are as saved, frozen, optimized and traced. SHAPE gives these programs more statements of a kind (loops, views, writes,
+modes), float32 instead of float64 and more layers (single), or each of these in turn (all). A failing program is shortened and printed. passes/random_programs.py and
 scripts/oracle/random_nets.py generate programs that are difficult for compiler passes. Needs python3-torch. Ends with "N passed, N
 failed"."""
 import argparse
@@ -82,7 +84,7 @@ def run(options, numbers):
     tally = collections.Counter()
     for number in numbers:
         with tempfile.TemporaryDirectory() as folder:
-            source, calls = (gradients if options.gradients else writer).program(number)
+            source, calls = gradients.program(number, options.shape) if options.gradients else writer.program(number)
             if options.show:
                 print(f"{number}\n{source}\n{calls}", flush=True)
             try:
@@ -99,7 +101,7 @@ def run(options, numbers):
 
 def in_processes(options, first):
     """Runs chunks of the numbers, each in its own process, several at the same time."""
-    command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + (["--ops"] if options.ops else []) + (["--gradients"] if options.gradients else []) + ([] if options.reduce else ["--no-reduce"])
+    command = [sys.executable, __file__, options.taper, "--chunk"] + (["--keep", options.keep] if options.keep else []) + (["--ops"] if options.ops else []) + (["--gradients", "--shape", options.shape] if options.gradients else []) + ([] if options.reduce else ["--no-reduce"])
     starts, running, tally = list(range(first, first + options.count, CHUNK)), [], collections.Counter()
     while starts or running:
         while starts and len(running) < options.jobs:
@@ -129,6 +131,7 @@ def main():
     parser.add_argument("--no-reduce", dest="reduce", action="store_false", help="print failing programs as they are")
     parser.add_argument("--ops", action="store_true", help="compare what `taper ops` lists, too")
     parser.add_argument("--gradients", action="store_true", help="programs that compute gradients")
+    parser.add_argument("--shape", choices=["all", *gradients.PROGRAM_SHAPES], default="any", help="with --gradients: the kind of programs")
     parser.add_argument("--show", action="store_true", help="print every program")
     parser.add_argument("--first", type=int, help=argparse.SUPPRESS)
     parser.add_argument("--chunk", action="store_true", help=argparse.SUPPRESS)

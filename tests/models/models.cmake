@@ -157,10 +157,13 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
     # Random programs that compute gradients.
     add_test(NAME generated_gradients COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --count 270)
+    # Thousands of them, of all shapes.
+    add_test(NAME generated_gradients_all COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --shape all --count 3000 --seed 61)
     set_tests_properties(generated_programs generated_gradients pt2_operators PROPERTIES TIMEOUT 900)
+    set_tests_properties(generated_gradients_all PROPERTIES TIMEOUT 3600)
     set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms drawn_layers quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
-                         nnapi_operators apps torchscript language attribute_changes gradients force_fields listing pt2_operators overload_order generated_programs generated_gradients
+                         nnapi_operators apps torchscript language attribute_changes gradients force_fields listing pt2_operators overload_order generated_programs generated_gradients generated_gradients_all
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
     # Random programs that are difficult for compiler passes. --modules N makes more.
     add_test(NAME random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper})

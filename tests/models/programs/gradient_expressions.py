@@ -98,7 +98,7 @@ class Expressions:
         r = self.r
         ways = [f for f in self.p.functions if f[2] == shape and (self.module is not None or not f[3])]
         if self.module is not None and shape in ((2, 3), (3,), (3, 3)) and (not ways or r.random() < 0.4):
-            return f"{self.p.layer()}({self.expr(shape, d)})"
+            return f"{self.p.layer(shape)}({self.expr(shape, d)})"
         if not ways:
             return None
         name, shapes, _, _ = r.choice(ways)

@@ -322,7 +322,7 @@ class Body(Expressions):
 
     def statement(self):
         r = self.r
-        kinds, weights = [s for s, _ in self.STATEMENTS], [w * (self.p.writes if s in (Body.write, Body.augment) else 1) for s, w in self.STATEMENTS]
+        kinds, weights = [s for s, _ in self.STATEMENTS], [w * (self.p.writes if s in (Body.write, Body.augment) else 1) * (4 if s.__name__ in self.p.more else 1) for s, w in self.STATEMENTS]
         kind = r.choices(kinds, weights)[0]
         if self.level > self.start + 2 and kind in (Body.branch, Body.loop, Body.modes):
             kind = Body.assign

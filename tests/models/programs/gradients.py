@@ -21,10 +21,20 @@ def some(g: Optional[Tensor], x: Tensor) -> Tensor:
 """
 
 
+# Shapes of programs, and the statements of which they have more.
+PROGRAM_SHAPES = {"any": (), "loops": ("branch", "loop", "over_rows"), "views": ("take_view", "write"), "writes": ("write", "augment", "reshaping", "containers"),
+          "modes": ("modes", "risk", "flag", "leave", "new_leaf", "inner_gradient"), "single": ()}
+# Layers with parameters from (2, 3) to the same shape.
+LAYERS = ["nn.Conv1d(2, 2, 3, padding=1)", "nn.Sequential(nn.Conv1d(2, 4, 1), nn.ReLU(), nn.Conv1d(4, 2, 3, padding=1))", "nn.Sequential(nn.Unflatten(0, (1, 2)), nn.BatchNorm1d(2), nn.Flatten(0, 1))",
+          "nn.Sequential(nn.Unflatten(0, (1, 2)), nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.ReLU6(), nn.Conv1d(3, 2, 1), nn.Flatten(0, 1))", "nn.Sequential(nn.Unflatten(1, (1, 3)), nn.Conv2d(2, 2, (1, 3), padding=(0, 1)), nn.Flatten(1, 2))",
+          "nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 3), nn.Hardtanh())", "nn.PReLU()", "nn.Sequential(nn.Linear(3, 6), nn.GLU())"]
+
+
 class Program:
     """State of the whole program: functions, methods, the module's parameters, and how daring its statements are."""
 
-    def __init__(self, r):
+    def __init__(self, r, shape):
+        self.more, self.single = PROGRAM_SHAPES[shape], shape == "single"
         self.r, self.functions, self.methods, self.init, self.lines, self.names = r, [], [], [], [], 0
         self.daring = r.choice([0.0, 0.0, 0.0, 0.02, 0.02, 0.3])  # how often a statement may break the rules of gradients
         self.writes = r.choice([0.3, 1.0, 1.0, 2.0])  # weight of writes in place
@@ -44,9 +54,9 @@ class Program:
         self.init.append(f"{name} = nn.Parameter(torch.randn({list(shape)}, {DTYPE}))")
         return name
 
-    def layer(self):
-        """Returns the name of a submodule from (2, 3) or (3,) to the same shape, and True if it has parameters."""
-        text = self.r.choice(["nn.Linear(3, 3)", "nn.Linear(3, 3, bias=False)", "nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 3))", "nn.LayerNorm(3)", "nn.Softplus()", "nn.SiLU()", "nn.GELU()", "nn.Softmax(-1)"])
+    def layer(self, shape):
+        """Returns the name of a submodule from a shape whose last size is 3 to the same shape."""
+        text = self.r.choice((LAYERS if self.single and shape == (2, 3) else []) + ["nn.Linear(3, 3)", "nn.Linear(3, 3, bias=False)", "nn.Sequential(nn.Linear(3, 4), nn.Tanh(), nn.Linear(4, 3))", "nn.LayerNorm(3)", "nn.Softplus()", "nn.SiLU()", "nn.GELU()", "nn.Softmax(-1)"])
         name = f"self.layer{len(self.init)}"
         self.init.append(f"{name} = {text}.double()")
         return name
@@ -71,11 +81,15 @@ def function(p, method):
     p.functions.append((("self." if method else "") + name, shapes, result, method))
 
 
-def program(seed):
-    """Returns (source, [("forward", arguments)])."""
+def in_single(source):
+    return source.replace("torch.float64", "torch.float32").replace(".double()", ".float()")
+
+
+def program(seed, shape="any"):
+    """Returns (source, [("forward", arguments)]). shape: of PROGRAM_SHAPES, or "all" for each of them in turn."""
     import torch
     r = random.Random(seed)
-    p = Program(r)
+    p = Program(r, sorted(PROGRAM_SHAPES)[seed % len(PROGRAM_SHAPES)] if shape == "all" else shape)
     for _ in range(r.choice([0, 0, 1, 2])):
         function(p, r.random() < 0.4)
     body = gradient_statements.Body(p, 2, p)
@@ -94,6 +108,8 @@ def program(seed):
     lines = body.finish()
     head = ["", "", "class M(nn.Module):", "    def __init__(self):", "        super().__init__()"] + ["        " + line for line in p.init]
     source = HEAD + HELPERS + "\n".join(p.lines + head + p.methods + ["", f"    def forward(self, {', '.join(n + ': Tensor' for n, _ in inputs)}):"] + lines) + "\n"
-    arguments = lambda: [of_shape(torch, r, shape) for _, shape in inputs]
+    if p.single:
+        source = in_single(source)
+    arguments = lambda: [of_shape(torch, r, s).to(torch.float32 if p.single else torch.float64) for _, s in inputs]
     first = arguments()
     return source, [("forward", first), ("forward", first), ("forward", arguments())][:r.choice([1, 2, 3])]
