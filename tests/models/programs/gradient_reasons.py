@@ -83,7 +83,7 @@ def with_plain_outputs(source):
 
 # The message of PyTorch, or of Taper, that a reason is about (empty: neither raises), the reason's name in the summary, and the variation.
 REASONS = (
-    ("modified by an inplace operation", "PyTorch refuses what it does not need", with_copies),
+    ("modified (by an )?inplace", "PyTorch refuses what it does not need", with_copies),
     ("created in no_grad mode|more than one element of the written-to", "writes to gradients that are views", with_copied_gradients),
     ("backward through the graph a second time", "PyTorch frees what it does not need", with_kept_graphs),
     ("^$", "gradients that are views of given ones", with_plain_outputs),

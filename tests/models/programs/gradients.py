@@ -24,8 +24,8 @@ def some(g: Optional[Tensor], x: Tensor) -> Tensor:
 # Shapes of programs, and the statements of which they have more.
 PROGRAM_SHAPES = {"any": (), "loops": ("branch", "loop", "over_rows"), "views": ("take_view", "write"), "writes": ("write", "augment", "reshaping", "containers"),
           "modes": ("modes", "risk", "flag", "leave", "new_leaf", "inner_gradient"), "single": ()}
-# Layers with parameters from (2, 3) to the same shape.
-LAYERS = ["nn.Conv1d(2, 2, 3, padding=1)", "nn.Sequential(nn.Conv1d(2, 4, 1), nn.ReLU(), nn.Conv1d(4, 2, 3, padding=1))", "nn.Sequential(nn.Unflatten(0, (1, 2)), nn.BatchNorm1d(2), nn.Flatten(0, 1))",
+# Layers with parameters from (2, 3) to the same shape. None returns the result of a convolution without a batch, which is a view in PyTorch.
+LAYERS = ["nn.Sequential(nn.Unflatten(0, (1, 2)), nn.Conv1d(2, 2, 3, padding=1), nn.Flatten(0, 1))", "nn.Sequential(nn.Conv1d(2, 4, 1), nn.ReLU(), nn.Conv1d(4, 2, 3, padding=1), nn.Tanh())", "nn.Sequential(nn.Unflatten(0, (1, 2)), nn.BatchNorm1d(2), nn.Flatten(0, 1))",
           "nn.Sequential(nn.Unflatten(0, (1, 2)), nn.Conv1d(2, 3, 1), nn.BatchNorm1d(3), nn.ReLU6(), nn.Conv1d(3, 2, 1), nn.Flatten(0, 1))", "nn.Sequential(nn.Unflatten(1, (1, 3)), nn.Conv2d(2, 2, (1, 3), padding=(0, 1)), nn.Flatten(1, 2))",
           "nn.Sequential(nn.Linear(3, 8), nn.ReLU(), nn.Linear(8, 3), nn.Hardtanh())", "nn.PReLU()", "nn.Sequential(nn.Linear(3, 6), nn.GLU())"]
 
