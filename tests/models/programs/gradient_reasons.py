@@ -8,7 +8,9 @@ import torch
 import scripted
 
 # Programs that no variation explains: the number of the program, and the reason.
-SEEDS = {}
+SEEDS = {
+    81000578: "a branch depends on the layer norm of equal elements: 0 in Taper, and -1e-15 in PyTorch",
+}
 
 
 def with_copies(forms, model, calls):
