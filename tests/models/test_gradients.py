@@ -355,6 +355,16 @@ class WrittenMean(torch.nn.Module):
         return y, given(torch.autograd.grad([y], [x])[0])
 
 
+class WrittenFactor(torch.nn.Module):
+    """The gradient of the only factor of einsum that needs one reads the other factors."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = x * 2
+        z = torch.einsum("ij,kj->ik", y, torch.ones([2, 3]) * 3)
+        y.mul_(2)
+        return given(torch.autograd.grad([(z * z).sum() + y.sum()], [x])[0])
+
+
 class Reshaped(torch.nn.Module):
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
@@ -662,7 +672,7 @@ class NotScalarFirst(torch.nn.Module):
 PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d,
             SecondOfCorners, SecondOfChosen, ComparedQuietView, ComparedView,
-            SumsOfExpanded, WrittenExpanded, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
+            SumsOfExpanded, WrittenExpanded, WrittenFactor, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
             Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, LeafOfView, SecondOfWrite,
             StridesOfExpanded, OffsetOfGradient, OverlappingView,
             WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]

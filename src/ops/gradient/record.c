@@ -105,6 +105,8 @@ static taper_status save_tensor(taper_run *run, const taper_tensor *tensor, cons
     return TAPER_OK;
 }
 
+static taper_status save_shape(taper_run *run, taper_val value, taper_val *saved);
+
 static taper_status save_list(taper_run *run, const taper_tape_node *node, size_t arg, const taper_list *list,
                               taper_val *saved)
 {
@@ -114,9 +116,15 @@ static taper_status save_list(taper_run *run, const taper_tape_node *node, size_
     }
     *saved = TAPER_VAL(copy);
     const bool tensors = node->first_edges[arg + 1] != node->first_edges[arg];
+    size_t needed = 0; // factors of einsum that need a gradient: a single one needs only the others' elements
+    for (size_t e = 0; node->op == TAPER_OP(aten_einsum) && e < node->edge_count; e++) {
+        needed += node->edges[e].node != NULL ? 1 : 0;
+    }
     for (size_t i = 0; i < list->count; i++) {
         taper_val item = taper_val_none();
-        if (tensors && list->items[i].tag == TAPER_TENSOR) {
+        if (needed == 1 && tensors && node->edges[node->first_edges[arg] + i].node != NULL) {
+            TAPER_TRY(save_shape(run, list->items[i], &item));
+        } else if (tensors && list->items[i].tag == TAPER_TENSOR) {
             TAPER_TRY(save_tensor(run, list->items[i].as.tensor, &node->edges[node->first_edges[arg] + i], &item));
         } else {
             item = taper_val_retain(list->items[i]);
