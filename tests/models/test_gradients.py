@@ -356,13 +356,14 @@ class WrittenMean(torch.nn.Module):
 
 
 class WrittenFactor(torch.nn.Module):
-    """The gradient of the only factor of einsum that needs one reads the other factors."""
+    """The gradient of the only factor of einsum that needs one reads the other factors. That of a right-hand side reads the matrix."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = x * 2
         z = torch.einsum("ij,kj->ik", y, torch.ones([2, 3]) * 3)
+        solved = torch.linalg.solve(torch.eye(4) * 5, y)
         y.mul_(2)
-        return given(torch.autograd.grad([(z * z).sum() + y.sum()], [x])[0])
+        return given(torch.autograd.grad([(z * z).sum() + y.sum() + (solved * solved).sum()], [x])[0])
 
 
 class Reshaped(torch.nn.Module):
