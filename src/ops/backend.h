@@ -73,7 +73,7 @@ typedef struct taper_claim {
     const char *why; // reason why that node was refused, a static text
 } taper_claim;
 
-// In which memory and in which layout a segment takes an input.
+// The memory and the layout in which a segment takes an input.
 typedef enum taper_form {
     TAPER_FORM_PLAIN, // the host's memory, in PyTorch's order
     TAPER_FORM_HOST,  // the host's memory; a hidden NHWC order is kept (ir/tensor.h)
@@ -102,7 +102,8 @@ struct taper_segment {
 // A piece of the memory that a recording uses between its layers.
 typedef struct taper_device_storage {
     uint64_t bytes, offset;
-    uint32_t born, died; // steps of the recording: the step that makes it, and the first step that no longer needs it
+    uint32_t born, died;    // steps of the recording: the step that writes this piece first, and the first step that no
+                            // longer needs it
     const taper_node *node; // node whose result is stored here, or NULL if unknown
 } taper_device_storage;
 typedef void taper_each_storage(void *user, const taper_device_storage *storage);

@@ -67,8 +67,8 @@ static double saved(const taper_run *run, taper_bands *bands)
         }
     }
     bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
-    // Each thread has a cache of its own. Half of it may be filled. Three quarters may be filled with the smallest
-    // step, or if the edges would be most of a thread's part.
+    // Each thread has a cache of its own. Half of the cache may be filled. Three quarters may be filled if the step is
+    // the smallest one, or if the edges would be most of a thread's part.
     const size_t half = cache / 2, most = cache / 4 * 3;
     const size_t threads = taper_pool_threads(run->pool);
     const taper_banded *end = bands->stages[bands->count - 1];
@@ -86,7 +86,7 @@ static double saved(const taper_run *run, taper_bands *bands)
 
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands)
 {
-    size_t wide = 0; // number of calls after the first in which a row needs several rows of argument 0
+    size_t wide = 0; // number of calls, not counting the first one, in which a row needs several rows of argument 0
     *bands = (taper_bands){.count = count};
     for (size_t i = 0; i < count; i++) {
         const taper_banded *b = calls[i]->banded;

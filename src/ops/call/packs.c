@@ -303,8 +303,8 @@ static taper_status make(taper_run *run, const taper_pack_request *request, cons
     return TAPER_OK;
 }
 
-// Drops the pages of our own mapping that were read only for packing. Other memory is not touched: the host's would
-// lose its content permanently.
+// Drops the pages of our own mapping that were read only for packing. Other memory is not touched, because memory of
+// the host would lose its content permanently.
 static void unneeded(const taper_pack_request *request)
 {
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {

@@ -53,7 +53,7 @@ struct taper_packs {
         size_t bytes;
         bool taken;
         atomic_bool is_there; // read without the lock at the end of a run
-        atomic_bool never;    // stands for is_there of packs that are only lent, and is always false
+        atomic_bool never;    // always false; a pack that is only lent uses it as its is_there
     } lending;
     size_t mapped_bytes; // number of bytes of packs in the mapped file
     taper_packs_keeping keeping;

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { TRIED = 5 };                 // largest number of operands for which all orders are compared
-static const double CHEAPER = 0.7;  // another order must cost less than this part of the order from left to right
+static const double CHEAPER = 0.7;  // an order is used if its cost is below this part of the cost from left to right
 static const double AN_ELEMENT = 4; // cost of reading or writing an element, in multiplications
 
 typedef struct search {

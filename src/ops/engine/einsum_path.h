@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A product of two operands. It takes the place of operand `left`, and operand `right` is then gone.
+// A product of two operands. The product replaces operand `left`, and operand `right` is removed.
 typedef struct taper_einsum_step {
     uint8_t left, right; // left < right
 } taper_einsum_step;

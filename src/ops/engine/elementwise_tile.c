@@ -7,7 +7,8 @@
 #include "ops/engine/elementwise_tiles.h"
 #include "ops/engine/view_move.h"
 
-// In tiles, elements that an earlier line has written would be read too early, unlike in PyTorch's order.
+// Returns true if a line reads elements that an earlier line writes. In tiles such elements would be read before they
+// are written, unlike in PyTorch's order.
 static bool is_crossed(const taper_ew_lines *w)
 {
     taper_ew_walk walk = {.rank = w->rank, .sides = w->sides, .sizes = w->sizes};

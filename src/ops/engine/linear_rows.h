@@ -16,7 +16,7 @@ typedef struct taper_linear_weights {
     bool weight_is_in_out;
     const taper_vector_entry *vector; // vector kernels, of which `transpose` is used to pack the weights
 #if TAPER_HAS_OP(linear_halves)
-    taper_tensor *model_bias; // the tensor of the model that bias is a converted copy of, or NULL
+    taper_tensor *model_bias; // the model's tensor from which bias was converted, or NULL
 #endif
 } taper_linear_weights;
 

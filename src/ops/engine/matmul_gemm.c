@@ -172,7 +172,7 @@ static taper_status run_packed(taper_run *run, const taper_gemm *gemm, const tap
         part.a = (const float *)gemm->a + at * gemm->a_column;
         part.b = (const float *)gemm->b + at * gemm->b_row;
         const taper_status status = taper_gemm_packed(run, &part, batch);
-        if (status == TAPER_DECLINED && at != 0) { // the rest is too shallow for the kernels
+        if (status == TAPER_DECLINED && at != 0) { // the kernels decline the remaining depth, which is too small
             return run_each(run, &part, batch);
         }
         TAPER_TRY(status);

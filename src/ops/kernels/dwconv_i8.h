@@ -9,7 +9,8 @@
 //   pixel moves all taps by `step` bytes (stride times the distance of pixels). A pixel at the left or right border is
 //   a run of one. Taps in padding point to bytes that equal the input's zero point: one pixel for each pixel of the
 //   run.
-// - For 3x3 without dilation some entries read inputs that pixels share only once. They compute an even number of rows
+// - For 3x3 without dilation some entries read only once the inputs that pixels share. They compute an even number of
+// rows
 //   with stride 1 together (`rows`), or one row with stride 2 (`columns`). The last one or two columns of a pixel's
 //   window are the first columns of the next pixel's window. Only the first pixel has its own first column, which may
 //   be padding. With stride 1 the last column of the last pixel may be `edge`.

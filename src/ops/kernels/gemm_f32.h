@@ -121,7 +121,7 @@ typedef struct taper_gemm_pack {
     size_t n, ks, kc;
     size_t n_stride, tap_stride, k_stride;
     size_t k_inner, k_inner_stride; // k_inner may be 0, which means 1
-    bool joined;                    // true if the caller multiplies all taps as a single one of ks * kc elements
+    bool joined;                    // true if the caller multiplies all taps as a single tap of ks * kc elements
     const float *weights;
     const float *scale; // one factor per column, for the weights (not for the bias); NULL: all 1
     const float *bias;  // one number per column; NULL: all 0

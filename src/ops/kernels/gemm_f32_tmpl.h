@@ -367,8 +367,8 @@ TAPER_TEMPLATE void half_tile(const size_t mr, const call *t, const float *w, fl
 #endif
 
 #ifdef TRIPLES
-// Computes a tile of a panel together with one vector of the next panel, of which `lanes` exist. Alone that vector
-// would have too few independent sums to hide the FMA's latency.
+// Computes a tile of a panel together with one vector of the next panel, of which only the first `lanes` columns exist.
+// Computed alone, that vector would have too few independent sums to hide the FMA's latency.
 TAPER_TEMPLATE void triple_tile(const size_t mr, const call *t, const float *a, const float *w, float *c,
                                 const float *add, VT lanes)
 {

@@ -166,7 +166,7 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
         for (size_t i = 0; i < mr; i++)
             p[i] = a[TAPER_ROW(i, mr, t->mr)] + t->a_offset;
 #ifdef OWN_PRODUCTS
-        if (kind != PLAIN) { // the other methods are only for jobs of one tap
+        if (kind != PLAIN) { // methods other than PLAIN are only for jobs of one tap
             if (kind == WORDS) {
                 add_words(mr, nv, p, w, groups, acc);
             } else {

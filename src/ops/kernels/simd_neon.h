@@ -51,7 +51,7 @@ TAPER_TEMPLATE void v_take_4(const float **p, V *v) // loads four vectors and ad
 {
     const float32x4x4_t x = vld1q_f32_x4(*p);
     *p += 16;
-    __asm__("" : "+r"(*p)); // keeps compilers from using one index, to which they would add five times
+    __asm__("" : "+r"(*p)); // keeps compilers from addressing all pointers by one index, which takes five additions
     v[0] = x.val[0];
     v[1] = x.val[1];
     v[2] = x.val[2];

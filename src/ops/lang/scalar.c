@@ -181,8 +181,8 @@ static taper_status doubles(taper_call *call, unsigned code, double a, double b)
     }
 }
 
-// Returns the logarithm of a number. A real operand has no imaginary part, which differs from an imaginary part of 0:
-// with infinities, 0 would give NaN.
+// Returns the logarithm of a number. A real operand has no imaginary part. If it had an imaginary part of 0, infinities
+// would give NaN.
 static taper_pair number_log(const taper_scalar *a, taper_pair z)
 {
     return a->kind == TAPER_SCALAR_COMPLEX ? taper_pair_math(TAPER_MATH_LOG, z) : (taper_pair){log(a->f), 0};

@@ -55,7 +55,7 @@ static inline bool taper_node_calls_any(const taper_node *node, const taper_op *
 bool taper_row_is_in_place(const taper_op *op);
 const taper_op *taper_row_functional(const taper_op *op);
 // Returns TAPER_WORK_<id> of the row that computes the same as the node's operator (op_rows.h): an in-place operator
-// has the number of its functional row, if it leaves its tensor the sizes and dtype of that row's result. Lists of
+// has the number of its functional row, if its tensor afterwards has the sizes and dtype of that row's result. Lists of
 // rules therefore name a row once.
 unsigned taper_node_work(const taper_node *node);
 // Returns the first row of the list whose facts in the mask are equal to `facts`, or NULL.

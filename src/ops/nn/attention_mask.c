@@ -111,7 +111,7 @@ void taper_attention_visible(const taper_attention_mask *own, int64_t keys, tape
     // same keys as without the range.
     enum { TOGETHER = 64 };
     int64_t first = 0, last = own->causal ? taper_min_i64(keys, block->row + block->rows) : keys;
-    if (own->given && own->mask.sizes[own->mask.rank - 1u] == keys) { // otherwise one number applies to all keys
+    if (own->given && own->mask.sizes[own->mask.rank - 1u] == keys) { // otherwise the mask has one number for all keys
         find_visible(&own->mask, keys, block, &first, &last);
     }
     if (first >= last) {

@@ -23,8 +23,8 @@ typedef struct taper_attention_block {
 // scores of these sizes. NULL means no mask.
 bool taper_attention_mask_open(taper_attention_mask *own, const taper_tensor *mask, bool causal, size_t rank,
                                const int64_t *sizes);
-// Sets the keys of the block to a range within [0, keys) that contains all keys that one of its rows sees. The range is
-// empty if no row sees a key.
+// Sets the keys of the block to a range within [0, keys). The range contains every key that some row of the block sees.
+// The range is empty if no row sees a key.
 void taper_attention_visible(const taper_attention_mask *own, int64_t keys, taper_attention_block *block);
 // Applies the mask to the scores of the block, a contiguous tensor of a working dtype, and computes their softmax in
 // place. A row that sees no key becomes zeros, as in PyTorch 2.

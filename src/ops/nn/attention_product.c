@@ -307,8 +307,8 @@ typedef struct expanded {
     bool shared; // true if the view has the shape above and its copy joins heads and groups
 } expanded;
 
-// Returns a view of t in which each part along dimension `dim` is repeated, in the order of repeat_interleave, which
-// would copy.
+// Returns a view of t in which each part along dimension `dim` is repeated, in the order of repeat_interleave. That
+// operator itself would copy.
 static taper_status expand_repeats(const taper_call *call, size_t at, const taper_tensor *t, const int64_t *repeats,
                                    expanded *e)
 {

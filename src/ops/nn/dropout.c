@@ -123,7 +123,7 @@ TAPER_KERNEL(taper_op_dropout)
         return train(call, kind, x, p);
     }
     TAPER_TRY(taper_run_zeros(call->run, (taper_dtype)x->dtype, 0, NULL, &zero));
-    // Multiplies by zero, which keeps NaN and infinity, unlike a fill with zeros.
+    // Multiplies by zero, because NaN and infinity then give NaN, as in PyTorch. A fill with zeros would lose them.
     const taper_status status = multiply(call, x, zero);
     taper_tensor_drop(zero);
     return status;

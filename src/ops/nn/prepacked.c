@@ -64,7 +64,7 @@ static taper_status state_tensor(const taper_call *call, const state_items *stat
         return wrong_item(call, state, at, "a Tensor");
     }
     *tensor = state->items[at].as.tensor;
-    // Packed weights are read as plain tensors, so a hidden one is converted.
+    // Packed weights are read as plain tensors, so a hidden NHWC tensor is made contiguous first.
     return taper_run_settle(call->run, *tensor);
 }
 

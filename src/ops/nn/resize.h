@@ -24,7 +24,8 @@ typedef struct taper_resize {
     bool align_corners;
     bool fused; // true if PyTorch uses fused multiply-add (for channels-last quantized tensors)
     bool whole; // for nearest: true if the scale is ignored when the size stays or doubles
-    // True if a given scale is used even if an axis keeps its size: for x channels-last, or quantized and resized.
+    // True if a given scale is used even for an axis that keeps its size. This is so if x is channels-last, or if x is
+    // quantized and some size changes.
     bool scales;
 } taper_resize;
 

@@ -38,8 +38,8 @@ inline int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range)
     return q >= -9.2e18f && q <= 9.2e18f ? taper_q_clamp((int64_t)q, range) : range.low;
 }
 
-// Does what PyTorch's vectors do for 8-bit results. This is what taper_q_round does, except that NaN and numbers that
-// are too large give the highest integer.
+// Rounds as PyTorch's vector loops do for 8-bit results. The results are those of taper_q_round, except that NaN and
+// numbers that are too large give the highest integer.
 inline int64_t taper_q_round_wide(float x, int64_t zero_point, taper_q_range range)
 {
     const float rounded = nearbyintf(x);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Converts runs of numbers, each with one scale and one zero point, to bytes and back (quantized_bytes.h). Signed bytes
-// are computed as unsigned bytes with the highest bit inverted; their zero points are then 128 more.
+// are computed as unsigned bytes with the highest bit inverted; their zero points are then larger by 128.
 #include "ops/quantized/quantized_bytes.h"
 
 #include "base/checked.h"

@@ -36,7 +36,8 @@ static taper_status run_plain(taper_call *call, taper_tensor *x, taper_val *args
     taper_tensor *plain;
     const bool in_place = taper_call_in_place(call);
     if (in_place) {
-        // This may move the storage, so it comes before the view, which must use the memory that is written.
+        // This call may move the storage. The view is therefore made after it, because the view must use the memory
+        // that is written.
         TAPER_TRY(taper_storage_write(x->storage, call->run->error));
     }
     TAPER_TRY(plain_view(call->run, x, &plain));

@@ -40,7 +40,7 @@ TAPER_KERNEL(taper_op_transpose)
     size_t a, b;
     TAPER_TRY(taper_arg_dim(call, 1, x->rank, &a));
     TAPER_TRY(taper_arg_dim(call, 2, x->rank, &b));
-    swap_dims(&view, a, b); // a view also if the dimensions are the same, as in PyTorch
+    swap_dims(&view, a, b); // makes a view even if the two dimensions are the same, as in PyTorch
     return taper_view_ret(call, 0, x, &view);
 }
 COPIED(taper_op_transpose_copy, taper_op_transpose)

@@ -149,8 +149,8 @@ TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC],
 
 TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, results *r, int32x4_t acc[][ACC])
 {
-    // Results of two rows stay in one register until they are bytes: two columns of one row, then two columns of the
-    // other row.
+    // Results of two rows stay in one register until they are converted to bytes: two columns of one row, then two
+    // columns of the other row.
     float32x4_t scale[ACC];
     TAPER_UNROLL
     for (size_t j = 0; j < 2 * nv; j++) {

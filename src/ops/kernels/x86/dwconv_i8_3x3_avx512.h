@@ -279,7 +279,8 @@ TAPER_TEMPLATE void make_two(const size_t count, const size_t half, const int pl
     for (size_t i = 0; i < 4; i++)
         j->p[i] += j->step;
     sums_of_two(count, j, r[0], r[1], r[2]);
-    // Each round computes three columns, so that no column moves between variables. The last two end in r[1] and r[2].
+    // Each round computes three columns, so that no column moves between variables. The last two columns end in r[1]
+    // and r[2].
     for (size_t left = part->pixels - 1 - (edge != NULL && part->pixels > 1); left > 0; left--) {
         next_of_two(count, half, plain, j, r[1], r[2], r[0]);
         if (--left == 0) {

@@ -400,7 +400,7 @@ static void run_strip(const taper_gemm_i8 *job, strip_function *const functions[
     functions[few ? BYTES : WORDS](&t, &way);
 }
 
-// Chooses how the products of windows are added. Their rows are `step` bytes apart.
+// Chooses how the products of windows are added. The rows of windows are `step` bytes apart.
 static size_t way_of_windows(const taper_gemm_i8 *t, size_t step, adding *way)
 {
     bool any = false;

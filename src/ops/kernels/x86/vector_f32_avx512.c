@@ -2,7 +2,8 @@
 // The kernels of vector_f32.h with AVX-512.
 #include "ops/kernels/simd_avx512.h"
 
-// Prefetchers of x86 reach only half of the bandwidth with several streams.
+// Asks for gemv_stream, which reads one stream. With several streams the prefetchers of x86 reach only half of the
+// bandwidth.
 #define GEMV_STREAMS
 #include "ops/kernels/vector_f32_tmpl.h"
 
