@@ -75,9 +75,9 @@ static bool divides(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floordiv_int)) || taper_node_calls(node, TAPER_OP(aten_remainder_int));
 }
 
-// Returns true if the sizes that the node computes can be results of the segment, like tensors. They must be integers
-// that depend only on constants and on values inside, because another number among the arguments could differ in each
-// call. A division by a number that may be zero stays outside.
+// Returns true if the segment can return the sizes that the node computes, as it returns tensors. The sizes must be
+// integers that depend only on constants and on values inside, because another number among the arguments could differ
+// in each call. A division by a number that may be zero stays outside.
 static bool gives_numbers(const taper_node *node)
 {
     for (size_t i = 0; i < node->output_count; i++) {
@@ -194,7 +194,7 @@ taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *regio
     if (first_refused != region->count && claim->count != 0) {
         claim->next = first_refused;
     }
-    if (claim->next <= region->from) { // ensures progress, because no node remains before the first one
+    if (claim->next <= region->from) { // ensures progress: a claim without nodes would otherwise be repeated
         claim->next = region->from + 1;
     }
     if (!pays(claimer, region, claim)) {

@@ -12,7 +12,8 @@ struct taper_claimer {
     // Returns the reason why the backend does not support the node (a static text, may be ""), as far as it is known,
     // or NULL if it probably supports it.
     const char *(*refuses)(const taper_claimer *claimer, taper_region *region, taper_node *node);
-    // Returns true if this node alone makes a claim worth its overhead. The pointer is NULL if any node does.
+    // Returns true if a claim of this node alone is worth its overhead. The pointer is NULL if this is true for every
+    // node.
     bool (*pays)(const taper_node *node);
     // True if the backend takes nodes that compute with sizes (shape_nodes.h), together with all their users.
     bool computes_sizes;

@@ -219,8 +219,8 @@ static taper_status turn_input(taper_conv2d *job, taper_tensor **turned)
     return taper_run_copy(run, *turned, x);
 }
 
-// Returns the other summand if it is contiguous while the result is NHWC, and therefore must be converted first.
-// Otherwise returns NULL.
+// Returns the tensor that the layer adds to its result, if this tensor is contiguous while the result is NHWC. The
+// tensor must then be converted first. Otherwise returns NULL.
 static const taper_tensor *plain_summand(const taper_conv2d *job)
 {
     const taper_fusion *f = taper_fusion_of(job->call);

@@ -15,7 +15,7 @@
 // Builds for one model without large 3x3 weights do not need conv_strips.c.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
-enum { MERGED = 3 }; // index in the numbers of a pack request; the number there is minus the number of merged groups
+enum { MERGED = 3 }; // index, in the numbers of a pack request, of the number of merged groups with a minus sign
 
 typedef struct dense_plan {
     taper_conv2d_plan head;

@@ -216,7 +216,7 @@ taper_status taper_conv2d_transposed(taper_conv2d *job)
         row_bytes > TAPER_LIMIT_TENSOR_BYTES) {
         return TAPER_DECLINED;
     }
-    // Half of the cache is for the weights. A band is whole images if they fit.
+    // Half of the cache is for the weights. If whole images fit into the other half, a band consists of whole images.
     const size_t fits = taper_max_size(taper_pool_caches(run->pool).l2 / 2 / row_bytes, 1);
     plan.rows = taper_min_size(fits < job->in_h ? fits : fits / job->in_h * job->in_h, job->batch * job->in_h);
     const double pixels = (double)(job->batch * job->in_h * job->in_w),

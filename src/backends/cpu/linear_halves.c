@@ -56,7 +56,7 @@ static taper_status run_packed(taper_call *call, const halves_job *job, taper_pr
     const taper_gemm_entry *entry = taper_gemm_select(call->run->cpu, precision);
     const taper_linear_rows rows = {.weights = {.weight = args->weight,
                                                 .bias = bias,
-#if TAPER_HAS_OP(linear_halves) // other builds never call this function
+#if TAPER_HAS_OP(linear_halves) // builds without this operator never call this function
                                                 .model_bias = args->bias,
 #endif
                                                 .vector = taper_vector_f32_select(call->run->cpu)},

@@ -99,7 +99,7 @@ struct taper_gpu {
 // Records a failure for taper_gpu_trouble. Only the first failure is kept, because it is the reason why a device is
 // lost. Any thread may call this at any time.
 void taper_gpu_note(taper_gpu *gpu, const char *format, ...) TAPER_PRINTF(2, 3);
-const char *taper_gpu_trouble(const taper_gpu *gpu); // text is valid as long as the device
+const char *taper_gpu_trouble(const taper_gpu *gpu); // the text is valid until the device is closed
 
 // The functions that return a status return TAPER_DEVICE_LOST (ir/tensor.h) if a call of the interface failed, and
 // TAPER_ERROR_RESOURCE if the host has no memory. They record a failed call in the device (taper_gpu_note). One thread

@@ -371,7 +371,7 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
         TAPER_TRY(settle_dtypes(e, node, taper_node_in(node, 0)->node));
     }
     if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
-        return TAPER_OK; // lists are handled by their makers or users; sizes are known
+        return TAPER_OK; // the node that makes or uses a list handles it; sizes are known
     }
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     TAPER_GPU_REFUSE(e, row == NULL, "no GPU implementation of this operator");

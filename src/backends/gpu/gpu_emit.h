@@ -31,7 +31,7 @@ typedef struct taper_gpu_emitter {
     uint32_t first_id;
     size_t value_count;
     const taper_node *node; // node whose rule is running
-    int winograd;           // true if 3x3 convolutions use Winograd: 1 yes, 2 no, 0 not decided
+    int winograd;           // Winograd for 3x3 convolutions: 1 yes, 2 no, 0 not decided
     taper_heap *heap;       // heap for data computed from constants
     taper_error *error;
 } taper_gpu_emitter;

@@ -20,7 +20,7 @@ static const rates discrete = {2e12, 150e9, 6e-6, 60e-6, 6e9}, shared = {0.3e12,
 // Fractions of the measured peak that layers reach.
 static const double share_of_flops = 0.4, share_of_bytes = 0.7;
 
-// Rates of each thread of the CPU; the first row whose instruction set it has applies.
+// Rates of each thread of a CPU. The first row with an instruction set of this CPU applies.
 static const struct {
     uint64_t isa;
     double flops, bytes;

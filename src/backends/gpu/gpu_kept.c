@@ -71,7 +71,7 @@ void taper_gpu_trust(const char *cache_dir, uint64_t hash)
     write_file(cache_dir, "", hash, &v, sizeof v, NULL, 0);
 }
 
-// ---- measurements of the device and the plain nodes
+// ---- measured times of the device and of the plain nodes
 
 typedef struct faster {
     char magic[8];

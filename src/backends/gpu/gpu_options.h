@@ -18,7 +18,8 @@ typedef struct taper_gpu_options {
     int half;       // 1: store vectors in half precision
     int winograd;   // Winograd for 3x3 convolutions: 0 never, 1 always, -1 if most of a segment is such layers
     int background; // 1: make pipelines in the background; -1: only if the run's time is limited
-    int estimate;   // 1: do not try segments that seem slower than on the CPU; -1: 1 unless the device is a CPU
+    int estimate;   // 1: do not try segments that seem slower than on the CPU; -1: the default, which is 1 unless the
+                    // device is a CPU
     int times;      // 1: log the time of each dispatch in every tenth run (TAPER_LOG_INFO)
 } taper_gpu_options;
 

@@ -18,7 +18,8 @@ enum {
     MOVING = 1
 };
 
-// Duration in seconds from which a run is long enough for a measurement: it needs no third run and no more threads.
+// Duration in seconds of a run that is long enough for a measurement. The measurement then needs no third run and no
+// more threads.
 static const double long_enough = 0.02;
 
 typedef struct peak_work {

@@ -77,7 +77,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
                     return false;
                 }
             } else if (d == from->packed || from->strides[d] != step * vectors) {
-                return false; // the packed dimension must be the innermost of its run
+                return false; // among merged dimensions, only the innermost one may be packed
             } else {
                 vectors *= from->sizes[d];
             }

@@ -17,7 +17,8 @@ typedef struct taper_gpu_view {
     uint32_t buffer; // number of the memory that the view reads, in the program
     int rank;        // number of dimensions, at least 1: a scalar has one dimension of size 1
     int packed;      // the packed dimension, or TAPER_GPU_RANK for plain numbers
-    int64_t offset;  // offset and strides in vectors; the packed dimension's stride is between consecutive vectors
+    int64_t offset;  // offset and strides in vectors; the stride of the packed dimension is the distance of consecutive
+                     // vectors
     int64_t sizes[TAPER_GPU_RANK], strides[TAPER_GPU_RANK];
 } taper_gpu_view;
 

@@ -105,7 +105,7 @@ taper_gpu_row taper_gpu_layer_row(const taper_gpu_layer *l, int64_t out)
     }
     row.y = w->rank == 4 ? w->strides[2] : 0;
     row.x = w->strides[w->rank - 1];
-    if (l->transposed) { // weight is [in, out / groups, …]; input channels count within the group
+    if (l->transposed) { // weight is [in, out / groups, …]; input channels are numbered within the group
         const int64_t group = out / (l->out / l->groups);
         row.at = group * (l->in / l->groups) * w->strides[0] + out % (l->out / l->groups) * w->strides[1];
         row.in = w->strides[0];
