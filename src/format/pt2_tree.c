@@ -105,7 +105,7 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
     r->error = error;
     r->json = outer;
     r->scratch_count = above;
-    if (status == TAPER_ERROR_RESOURCE) { // reads it again to get the error message
+    if (status == TAPER_ERROR_RESOURCE) { // reads the keys again to get the error message
         status = read_keys(r, tree);
         r->json = outer;
         r->scratch_count = above;

@@ -69,7 +69,7 @@ static taper_status read_saved_entry(taper_pt2 *r, const taper_zip_entry *entry,
 
 // ---- tensors of Python subclasses, such as the tensors of torchao: the parts that are tensors
 
-enum { MOST_NESTED = 8 }; // nesting depth, because a part may itself be a tensor of a subclass
+enum { MOST_NESTED = 8 }; // largest nesting depth: a part may itself be a tensor of a subclass
 
 // Adds the parts of the tensor `name` as weights named NAME.PART. The program reads them with
 // export::access_subclass_inner_tensor.

@@ -385,7 +385,7 @@ taper_status taper_zip_verify(const taper_allocator *allocator, const void *data
     taper_status status = TAPER_OK;
     for (size_t i = 0; status == TAPER_OK && i < zip.count; i++) {
         taper_record record;
-        zip.budget = budget; // restored, because only one record is in memory at a time
+        zip.budget = budget; // the budget is restored, because only one record is in memory at a time
         status = taper_zip_read(&zip, &zip.entries[i], &record, error);
         if (status == TAPER_OK) {
             taper_record_free(&zip, &record);

@@ -301,7 +301,7 @@ static taper_status clone_some(taper_heap *heap, taper_clone_memo **memo, clone_
         TAPER_TRY(taper_clone_begin(heap, memo, error));
         (*memo)->kind = kind;
     }
-    if (known == NULL && !holds) { // recorded so that the value is not searched again
+    if (known == NULL && !holds) { // records the value, so that it is not searched again
         return enter(*memo, value.as.obj, value.as.obj);
     }
     TAPER_TRY(taper_clone_value(*memo, value, copy, error));

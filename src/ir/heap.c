@@ -80,7 +80,7 @@ taper_types *taper_heap_types(const taper_heap *heap)
 
 void taper_heap_set_source(taper_heap *heap, taper_storage_source *source)
 {
-    taper_spin_lock(&heap->lock); // when the lock is taken, no thread is inside the old source
+    taper_spin_lock(&heap->lock); // after the lock is taken, no thread is in a call of the old source
     atomic_store_explicit(&heap->source, source, memory_order_release);
     taper_spin_unlock(&heap->lock);
 }
@@ -274,7 +274,7 @@ static void *alloc_large(taper_heap *heap, size_t size, bool scratch, bool fresh
     const block_head head = {class, raw};
     char *aligned = (char *)taper_round_up((uintptr_t)raw + apart(block) + sizeof head, TAPER_ALIGNMENT);
     memcpy(aligned - sizeof head, &head, sizeof head);
-    memset(aligned + size, 0, TAPER_OVERREAD); // cleared so that kernels that read too far read defined bytes
+    memset(aligned + size, 0, TAPER_OVERREAD); // clears the bytes after the block, because kernels may read them
     return aligned;
 }
 

@@ -13,8 +13,8 @@ typedef struct taper_schema_arg {
     const char *type_text; // type as the schema writes it, such as "int[2]" or "Tensor?"
     int32_t size;          // number of items: 2 for int[2]; otherwise -1
     uint8_t alias;         // letter of the alias set, such as 'a'; 0 for none
-    bool written;          // true if the schema says that it is written to, as in (a!)
-    bool wildcard;         // true if it may alias anything, as in (*) or (a -> *)
+    bool written;          // true if the schema says that the argument is written to, as in (a!)
+    bool wildcard;         // true if the argument may alias anything, as in (*) or (a -> *)
     bool keyword_only;
     bool has_default;
     taper_val default_value; // default: a number, None, string or list of ints; objects are on the heap of the table

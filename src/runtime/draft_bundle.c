@@ -415,7 +415,7 @@ static taper_status build_method(taper_draft *draft, method_kind kind, const tap
     taper_draft_method *method = &draft->methods[draft->method_count];
     *method = (taper_draft_method){.source.name = name};
     TAPER_TRY(taper_graph_create(model->allocator, name, 1, &method->graph, error));
-    draft->method_count++; // counted now, so that the draft frees it
+    draft->method_count++; // the method is counted now, so that the draft frees it
     b.graph = method->graph;
     b.body = method->graph->body;
     taper_ir_value *result;

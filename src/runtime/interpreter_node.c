@@ -67,7 +67,7 @@ static taper_status make_object(const taper_frame_source *source, const taper_no
         TAPER_FAIL(source->run->error, TAPER_ERROR_FILE, "CREATE_OBJECT of something that is not a class");
     }
     const taper_class *klass = taper_types_class(taper_heap_types(source->run->heap), node->type->name, 0,
-                                                 NULL); // equal names without attributes give the same class
+                                                 NULL); // without attributes, equal names give the same class
     if (klass == NULL) {
         return taper_fail_memory(source->run->error);
     }

@@ -76,7 +76,7 @@ taper_status taper_interpret_show(const taper_frame_source *source, const taper_
                                                .source_value =
                                                    body != NULL ? body->results[i].value->id : node->outputs[i].id,
                                                .node = node};
-        if (session->observe != NULL) { // it is NULL if the observer has ended the observation
+        if (session->observe != NULL) { // session->observe is NULL if the observer has ended the observation
             session->observe(session->observe_user, &observation);
         }
         taper_value_release(box);

@@ -46,7 +46,7 @@ struct taper_model {
     bool listing;            // true if loaded only for inspection, without programs
     bool draft;              // true if loaded for rewriting (draft.c), with graphs and without programs
     bool takes_gradients;    // true if a method or the host asks for gradients, so that runs record
-    bool keeps_gradients;    // true if the host asks for them after runs (TAPER_LOAD_GRADIENTS)
+    bool keeps_gradients;    // true if the host asks for gradients after runs (TAPER_LOAD_GRADIENTS)
 };
 
 typedef struct taper_model_operator {

@@ -53,7 +53,7 @@ struct taper_planner {
     birth *births; // storages of the run that is being recorded
     size_t count, capacity, next;
     uint32_t events;
-    uint32_t live[MOST_LIVE]; // indices of the births that are in the arena now
+    uint32_t live[MOST_LIVE]; // indices of the births (storages of the plan) that are in the arena now
     size_t live_count;
     taper_lease leases[TAPER_MOST_LENT];
     taper_storage *lent[TAPER_MOST_LENT]; // for each lease: storage that is in the lent memory now, or NULL
@@ -435,7 +435,7 @@ struct taper_recording **taper_planner_end(taper_planner *p, bool success)
     taper_heap_set_source(p->heap, NULL);
     atomic_store_explicit(&p->run, 0u, memory_order_relaxed);
     if (p->current != NULL) {
-        if (p->live_count != 0) { // a storage is still in the arena and keeps it; the plan is made again
+        if (p->live_count != 0) { // a storage that is still in the arena keeps the arena; the plan is made again
             drop_plan(p, p->current);
             drop_arena(p);
         }
@@ -514,7 +514,7 @@ taper_status taper_planner_take_back(taper_planner *p, bool (*mine)(const void *
     for (size_t i = 0; i < p->lease_count; i++) {
         taper_storage *storage = p->lent[i];
         if (storage != NULL && storage->data == p->leases[i].data && !mine(user, storage)) {
-            storage->read_only = true; // read-only, so that writing to it makes a copy
+            storage->read_only = true; // the storage is read-only, so a write to it makes a copy
             const taper_status moved = taper_storage_write(storage, error);
             status = moved != TAPER_OK ? moved : status;
         }

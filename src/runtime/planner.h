@@ -90,7 +90,7 @@ struct taper_recording *taper_planner_recordings(const taper_planner *planner);
 typedef struct taper_replay {
     const taper_birth *births;
     char *arena;
-    const uint32_t *live; // numbers of the births that are in the arena now
+    const uint32_t *live; // numbers of the births (storages of the plan) that are in the arena now
     size_t live_count;
     unsigned run; // value of taper_storage.plan_run for storages created now
 } taper_replay;

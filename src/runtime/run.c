@@ -157,7 +157,7 @@ taper_status taper_session_call(taper_session *session, const char *method, tape
     taper_planner_begin(session->planner, function, inputs, count);
     taper_recorder_begin(session);
     const taper_status status = run_method(session, function, inputs, count, result, error);
-    taper_session_tape_end(session); // before the plan ends, so that saved values die within the run
+    taper_session_tape_end(session); // ends the tape before the plan, so that saved values are freed within the run
     taper_recorder_join(session);
     taper_recorder_end(session, taper_planner_end(session->planner, status == TAPER_OK));
     session->calls_of_run = allocator_calls(session) - calls;
@@ -187,7 +187,7 @@ void taper_session_end_work(taper_session *session, taper_status status)
                            "--memory-limit MB raises it): ",
                            session->memory_budget);
     }
-    if (status == TAPER_ERROR_CANCELLED) { // reset only now, because every loop must have seen the request
+    if (status == TAPER_ERROR_CANCELLED) { // resets the request only here, because every loop must see it
         atomic_store_explicit(&session->cancelled, false, memory_order_relaxed);
     }
     const char *const problem = taper_packs_after_run(session->model->packs);

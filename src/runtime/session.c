@@ -166,7 +166,7 @@ void taper_session_leave(taper_session *session)
             return;
         }
         if ((use & TRIM) != 0) {
-            trim(session); // in the loop, because trim calls the host's allocator, which may request another trim
+            trim(session); // repeats, because trim calls the host's allocator, which may request another trim
             (void)atomic_fetch_and_explicit(&session->use, ~(unsigned)TRIM, memory_order_relaxed);
             use = atomic_load_explicit(&session->use, memory_order_relaxed);
         } else if (atomic_compare_exchange_weak_explicit(&session->use, &use, 0, memory_order_release,

@@ -129,7 +129,7 @@ static taper_status with_effects(taper_export_lowering *l, taper_export_scope *s
     inner.input_count -= 2;
     inner.outputs++;
     inner.output_count--;
-    while (inner.output_count != 0) { // even an operator without results has an output named in the file
+    while (inner.output_count != 0) { // the file names an output even for an operator without results
         const taper_pt2_argument *last = &inner.outputs[inner.output_count - 1];
         if (last->kind != TAPER_PT2_NONE && (last->kind != TAPER_PT2_VALUE || scope->used[last->as.value])) {
             break;

@@ -14,7 +14,7 @@ typedef struct taper_nnapi_value {
     taper_ir_value *plain; // value with NNAPI's order of dimensions; NULL until made
     taper_ir_value *image; // value of a 4-D operand as [N, C, H, W]; NULL until made
     uint32_t storage;      // number of the operand whose memory this value may share, or this operand's own number
-    bool shared;           // true if something else owns the memory, so that it cannot become a result
+    bool shared;           // true if other code owns the memory, so the value cannot become a result
     // For an 8-bit operand. wanted: scale that its value must have if it is a result of the model. scale: scale of the
     // value that was made, or NAN for an input of the model.
     double wanted, scale;
@@ -89,7 +89,7 @@ bool taper_nnapi_same_quantizer(const taper_nnapi_lowering *l, uint32_t a, uint3
 // true if NNAPI has this order too.
 TAPER_MUST_USE taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
 TAPER_MUST_USE taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, taper_ir_value **value);
-// Gets a constant as [N, C, H, W]. It has fewer than four dimensions, which are the last dimensions of [N, H, W, C].
+// Gets a constant of fewer than four dimensions as [N, C, H, W]. Its dimensions are the last ones of [N, H, W, C].
 TAPER_MUST_USE taper_status taper_nnapi_low_image(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
 // Converts a value of the operand to floats if it is quantized.
 TAPER_MUST_USE taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value,
