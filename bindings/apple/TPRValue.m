@@ -270,7 +270,7 @@ static id object_of(const taper_value *value, unsigned depth, size_t *left, NSEr
             return nil;
         }
         string = [[NSString alloc] initWithBytes:text length:length encoding:NSUTF8StringEncoding];
-        return string != nil ? (id)TPR_AUTORELEASE(string) : (id)[NSData dataWithBytes:text length:length]; // not UTF-8
+        return string != nil ? (id)TPR_AUTORELEASE(string) : (id)[NSData dataWithBytes:text length:length]; // the text is not UTF-8
     case TAPER_KIND_TENSOR:
         tensor = [[TPRTensor alloc] initWithValue:(taper_value *)(uintptr_t)value];
         return tensor != nil ? (id)TPR_AUTORELEASE(tensor)

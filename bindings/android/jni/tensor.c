@@ -69,7 +69,7 @@ taper_value *binding_tensor_in(JNIEnv *env, taper_context *context, jobject tens
     size_t order[TAPER_MAX_RANK];
     int64_t count = 1;
     order_of(format, rank, order);
-    // Java has checked the product of the sizes, but sizes beside a zero may be anything.
+    // Java has checked the product of the sizes, but if one size is 0, the other sizes may be anything.
     for (size_t i = 0; i < rank; i++) {
         const size_t d = order[i];
         shaped[d] = sizes[d];

@@ -93,7 +93,8 @@ void binding_later_release(void *later); // a release function for Taper; runs i
 // Releases the objects immediately; used if a call fails before Taper keeps the pointer.
 void binding_later_drop(binding_later *later);
 void binding_later_empty(void);
-// Calls taper_value_release, and then binding_later_empty, because the release may add objects to its list.
+// Calls taper_value_release, and then binding_later_empty, because the release may add objects to the list that this
+// function empties.
 void binding_value_release(taper_value *value);
 
 // ---- context.c

@@ -48,7 +48,7 @@ static void destroy_capsule(PyObject *capsule)
 {
     PyObject *type, *value, *traceback;
     PyErr_Fetch(&type, &value, &traceback);
-    if (PyCapsule_IsValid(capsule, name_plain)) { // no consumer has taken it
+    if (PyCapsule_IsValid(capsule, name_plain)) { // no consumer has taken the tensor
         dlpack_delete(PyCapsule_GetPointer(capsule, name_plain), false);
     } else if (PyCapsule_IsValid(capsule, name_versioned)) {
         dlpack_delete(PyCapsule_GetPointer(capsule, name_versioned), true);

@@ -173,7 +173,7 @@ static bool run_session(const binding_state *state, binding_model *model, const 
         Py_BEGIN_ALLOW_THREADS *status = taper_session_run(session, method, a->items, a->count, result, error);
         Py_END_ALLOW_THREADS
         // A cancelled run may finish before it sees the request. The request then ends the next run before its first
-        // instruction, although it was not meant for it, so that run is repeated.
+        // instruction, although the request was not meant for that run. The run is therefore repeated.
     } while (*status == TAPER_ERROR_CANCELLED && !model->cancelled && !(trapped && interrupt_asked()));
     model->running = false;
     *asked = trapped && interrupt_asked();

@@ -67,7 +67,7 @@ export function init(options = {}) {
 // Returns the bytes of a buffer or of a view.
 const asBytes = given => new Uint8Array(given.buffer ?? given, given.byteOffset ?? 0, given.byteLength);
 
-// The module's functions and memory. Memory moves when it grows, so that no view of it is kept after a call.
+// The module's functions and memory. Memory moves when it grows. Therefore no view of the memory is kept after a call.
 class Runtime {
     constructor(exports) {
         this.exports = exports;

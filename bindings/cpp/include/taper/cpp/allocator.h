@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::DataPtr and c10::Allocator. Tensors have memory of the library: allocators serve what programs allocate through
-// them.
+// c10::DataPtr and c10::Allocator. The library provides the memory of tensors. An allocator serves only the memory that
+// a program allocates through it.
 #ifndef TAPER_CPP_ALLOCATOR_H
 #define TAPER_CPP_ALLOCATOR_H
 
@@ -24,7 +24,7 @@ inline void deleteNothing(void *)
 }
 } // namespace detail
 
-// An address and what owns its memory: a context, which the deleter takes when the DataPtr is destroyed.
+// An address, and the context that owns its memory. The deleter gets the context when the DataPtr is destroyed.
 class DataPtr
 {
   public:

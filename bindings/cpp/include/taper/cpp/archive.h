@@ -194,7 +194,7 @@ class ArchiveReader
         error.check(taper_archive_reader_open(context(), path.c_str(), &reader, error));
         return reader;
     }
-    // Holds the bytes as long as the reader and its values.
+    // Keeps the bytes as long as the reader and its values exist.
     static taper_archive_reader *open(std::shared_ptr<const std::string> bytes)
     {
         using Owner = std::shared_ptr<const std::string>;
@@ -204,7 +204,7 @@ class ArchiveReader
         error.check(taper_archive_reader_open_memory(
             context(), bytes->data(), bytes->size(), [](void *user) { delete static_cast<Owner *>(user); }, owner.get(),
             &reader, error));
-        owner.release(); // the library owns it from here on
+        owner.release(); // the library owns `owner` from here on
         return reader;
     }
 

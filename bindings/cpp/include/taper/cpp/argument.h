@@ -74,7 +74,7 @@ class Argument
     {
         return kwarg_only_ && is_write();
     }
-    // The mark of what an argument shares memory with, such as "(a!)"; "!" says that the operator writes to it.
+    // The mark that says with what an argument shares memory, such as "(a!)"; "!" says that the operator writes to it.
     const std::string &alias_text() const
     {
         return alias_;
@@ -84,7 +84,7 @@ class Argument
         alias_ = std::move(text);
         alias_info_.reset();
     }
-    // Returns what the mark says, or null if there is none. It is valid as long as the argument.
+    // Returns the content of the mark, or null if there is no mark. The result is valid as long as the argument.
     template <class Info = AliasInfo> const Info *alias_info() const
     {
         if (!alias_.empty() && alias_info_ == nullptr) {
@@ -113,7 +113,7 @@ class Argument
         made.type_ = std::move(type);
         return made;
     }
-    // Returns the lines that say that an argument has a value of another type.
+    // Returns the lines of the error about a value of another type.
     std::string formatTypeMismatchMsg(const std::string &actual_type) const;
     // Returns true if calls written for the old argument are right for this one. Writes to why_not, unless it is null,
     // why the types do not fit.

@@ -233,7 +233,7 @@ class Arguments
             return add_option(letter, at);
         }
     }
-    // Adds what describes a result: its dtype, layout, device and memory format.
+    // Adds an option that describes a result: its dtype, layout, device or memory format.
     void add_option(char letter, const void *at)
     {
         switch (letter) {
@@ -437,7 +437,7 @@ struct Collected {
     const void *from[Arguments::most];
 };
 
-// Takes results as one C++ value: a tuple has as many as the operator.
+// Converts the results of an operator to one C++ value. Several results become a tuple.
 template <class T> struct Results {
     static T of(const Collected &all)
     {

@@ -89,7 +89,7 @@ inline WarningHandler *get_warning_handler() noexcept
     WarningHandler *const own = detail::handler();
     return own != nullptr ? own : &standard;
 }
-// Sets the handler of this thread, which must outlive its use. NULL sets the standard one.
+// Sets the handler for this thread. The handler must outlive its use. NULL sets the standard handler.
 inline void set_warning_handler(WarningHandler *handler) noexcept
 {
     detail::handler() = handler;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // Devices as values, and the elements of a list as an array.
-#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
+#include <taper/cpp/ivalue.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_DEVICE_VALUE_H
 #define TAPER_CPP_DEVICE_VALUE_H
 

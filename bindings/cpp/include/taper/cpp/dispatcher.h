@@ -146,7 +146,7 @@ class OperatorHandle
     {
         getTags();
     }
-    // Calls the function for the CPU, whichever the key.
+    // Calls the function for the CPU, for any key.
     void callBoxedForDispatchKey(DispatchKey, std::vector<IValue> &stack) const
     {
         callBoxed(stack);
@@ -192,7 +192,7 @@ template <class... Args> class TypedOperatorHandle<at::Tensor &(Args...)> final 
     }
 
   private:
-    // Returns the last argument that is a tensor which may be written.
+    // Returns the last argument that is a tensor and may be written.
     static at::Tensor &written(at::Tensor *found)
     {
         return found != nullptr ? *found : throw Error("the operator writes no argument");

@@ -146,7 +146,7 @@ class Error : public std::exception
     {
         return short_.c_str();
     }
-    // Adds a line that says where the error was met.
+    // Adds a line that says where the error occurred.
     void add_context(std::string line)
     {
         context_.push_back(std::move(line));

@@ -88,7 +88,7 @@ inline at::Tensor blob(void *data, c10::IntArrayRef sizes, const c10::IntArrayRe
                                         sizes.empty() ? none : sizes.data(), strided ? strides->data() : nullptr,
                                         data != nullptr ? data : nothing, bytes, 0,
                                         owner ? BlobOwner::release : nullptr, owner.get(), &value, error));
-    owner.release(); // the library owns it from here on
+    owner.release(); // the library owns `owner` from here on
     at::Tensor made{Handle(value)};
     if (options.requires_grad()) {
         made.set_requires_grad(true);
@@ -162,7 +162,7 @@ class TensorMaker
         deleter_ = std::move(value);
         return *this;
     }
-    // The deleter takes the context when the tensor's memory is no longer used.
+    // The deleter gets the context when the tensor's memory is no longer used.
     TensorMaker &context(void *value, ContextDeleter deleter = nullptr) noexcept
     {
         context_ = {value, deleter != nullptr ? deleter : c10::detail::deleteNothing};

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// at::Generator: the source of random operators. Without another generator, all of them use one default generator.
+// at::Generator: the source of random operators. Operators that are called without a generator share one default
+// generator.
 #ifndef TAPER_CPP_GENERATOR_H
 #define TAPER_CPP_GENERATOR_H
 

@@ -40,7 +40,7 @@ inline bool records_now()
 {
     return gradients_asked().load(std::memory_order_relaxed) && c10::detail::autograd_modes().grad;
 }
-// Makes the next call of the handle record as the thread's mode says.
+// Makes the next call of the handle record for gradients exactly if the thread's mode requires it.
 inline void record_call(taper_operator *op)
 {
     if (gradients_asked().load(std::memory_order_relaxed)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::Half and c10::BFloat16: 16-bit floats. Arithmetic widens them to float and rounds the result to the nearest, or
-// to the even one of two.
+// c10::Half and c10::BFloat16: 16-bit floats. Arithmetic widens them to float and rounds the result to the nearest
+// number, a half to the even one.
 #ifndef TAPER_CPP_HALF_H
 #define TAPER_CPP_HALF_H
 

@@ -516,9 +516,9 @@ struct IValue final {
     {
         return IValue(static_cast<int64_t>(hash(*this)));
     }
-    // Returns a copy of the value that shares nothing with it, except objects and what only C++ has.
+    // Returns a copy of the value. Value and copy share nothing, except objects and values that exist only in C++.
     template <class Unused = void> IValue deepcopy() const;
-    // memo has the copies of what was copied before, to which this call adds.
+    // memo maps each value that was copied before to its copy; this call adds to it.
     template <class Memo> IValue deepcopy(Memo &memo) const;
     size_t use_count() const
     {

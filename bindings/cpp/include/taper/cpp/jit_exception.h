@@ -29,7 +29,7 @@ struct JITException : public std::runtime_error {
     {
         return original_;
     }
-    // The text and the class of the exception that this thread met last, as the app has set them.
+    // The text and the class of the last exception in this thread, as the app has set them.
     static const std::string &getCaughtOriginalMsg()
     {
         return caught(0);

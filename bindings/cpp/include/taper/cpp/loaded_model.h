@@ -347,8 +347,8 @@ template <class Base> class ModelOf final : public Base
     {
         return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
     }
-    // Locks the session. An operator of the app cannot call the module that called it: this throws instead of a
-    // deadlock.
+    // Locks the session. If an operator of the app calls the module that called it, the call throws, because it would
+    // otherwise wait forever.
     class Locked
     {
       public:

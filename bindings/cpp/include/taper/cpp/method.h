@@ -23,7 +23,7 @@ namespace mobile
 class Module;
 }
 
-// The text of a graph: what Taper executes, which is not spelled as PyTorch spells its graphs.
+// The text of the graph that Taper executes. It is spelled in another way than PyTorch's graphs.
 class Graph
 {
   public:

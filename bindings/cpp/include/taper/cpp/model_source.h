@@ -112,7 +112,7 @@ struct ModelSource {
             std::unique_ptr<std::shared_ptr<std::string>> owner(new std::shared_ptr<std::string>(bytes));
             error.check(taper_model_load_memory(context(), bytes->data(), bytes->size(), release, owner.get(), &options,
                                                 &model, error));
-            owner.release(); // the library owns it from here on
+            owner.release(); // the library owns `owner` from here on
         } else {
             if (path.find('\0') != std::string::npos) {
                 throw c10::Error("the path of the model has a character 0");

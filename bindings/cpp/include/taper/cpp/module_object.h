@@ -133,7 +133,7 @@ class Object
         lookup(name, c10::IValue(), found);
         return found;
     }
-    // Sets an attribute, whose type must be the declared one. The next run sees it.
+    // Sets an attribute. The value must have the declared type. The next run reads the new value.
     void setattr(const std::string &name, c10::IValue value)
     {
         for (const taper::cpp::Slot &each : loaded().slots(path_)) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // c10::NamedTupleType: the type of a tuple whose fields have names.
-#include <taper/cpp/method_schema.h> // each includes the other, so that either may be included first
+#include <taper/cpp/method_schema.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_NAMED_TUPLE_H
 #define TAPER_CPP_NAMED_TUPLE_H
 

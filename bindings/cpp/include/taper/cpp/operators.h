@@ -95,7 +95,7 @@ class Operator
     {
         static const Closer closer{};
         (void)closer;
-        DefaultGenerator::get().state(); // made before any handle exists that an exception could leak
+        DefaultGenerator::get().state(); // comes before the handle, which an exception here would leak
         ErrorScope error;
         taper_operator *found = nullptr;
         error.check(taper_operator_find(context(), name_, &found, error));

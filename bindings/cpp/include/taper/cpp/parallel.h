@@ -164,7 +164,7 @@ T parallel_reduce(const int64_t begin, const int64_t end, const int64_t grain_si
         const internal::ParallelPartGuard guard(0, in_parallel_region());
         return body(begin, end, identity);
     }
-    struct Part { // because the items of a vector of bool would share bytes
+    struct Part { // a struct, because the items of a vector of bool would share bytes
         T result;
     };
     const int64_t size = divup(end - begin, parts);

@@ -40,7 +40,7 @@ struct FunctionSink {
         try {
             return (*self->function)(data, size) == size ? 0 : 1;
         } catch (...) {
-            self->thrown = std::current_exception(); // thrown again when the library has returned
+            self->thrown = std::current_exception(); // the exception is thrown again after the library has returned
             return 1;
         }
     }
@@ -208,7 +208,7 @@ class InputArchive final
     InputArchive(InputArchive &) = delete;
     InputArchive &operator=(InputArchive &) = delete;
 
-    // Each try_read returns false if there is nothing with that key; then each read throws.
+    // Each try_read returns false if nothing has that key. Each read then throws.
     bool try_read(const std::string &key, c10::IValue &value)
     {
         const size_t count = taper_value_count(object_.get());

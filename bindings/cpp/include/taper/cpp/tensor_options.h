@@ -91,7 +91,7 @@ class TensorOptions
         copy.pinned_memory_ = wanted;
         return copy;
     }
-    // Returns these options, in which every option that `options` has is replaced.
+    // Returns a copy of these options, in which every option that `options` sets is replaced.
     TensorOptions merge_in(const TensorOptions &options) const
     {
         TensorOptions merged(*this);

@@ -31,7 +31,8 @@ inline const GuardedAllocator *&guarded_allocator()
     return current;
 }
 
-// Each block is preceded by a pointer to its allocator, which frees it, regardless of the thread and its guards.
+// Each block is preceded by a pointer to its allocator. The allocator frees the block in any thread, whatever guards
+// the thread has.
 class ThreadAllocator
 {
   public:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // The objects that an IValue of a tuple, a string or an object points to.
-#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
+#include <taper/cpp/ivalue.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_TUPLE_H
 #define TAPER_CPP_TUPLE_H
 
@@ -114,7 +114,7 @@ class Tuple final : public intrusive_ptr_target
         }
         elements_ = TupleElements(std::move(all));
     }
-    // By value, because the template would take an lvalue as a single element.
+    // Takes the vector by value, because the template would take an lvalue as a single element.
     static intrusive_ptr<Tuple> create(std::vector<IValue> elements);
     template <class... T> static intrusive_ptr<Tuple> create(T &&...elements)
     {

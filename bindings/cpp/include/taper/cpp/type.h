@@ -129,7 +129,7 @@ class Type : public std::enable_shared_from_this<Type>
     {
         return contained();
     }
-    // Returns true if each value of this type may be where a value of the other type is wanted.
+    // Returns true if each value of this type is accepted where the other type is required.
     bool isSubtypeOf(const Type &other) const;
     bool isSubtypeOf(const TypePtr &other) const
     {
@@ -166,7 +166,7 @@ class Type : public std::enable_shared_from_this<Type>
     {
         return false;
     }
-    // Returns the text in which the printer, if there is one, replaces types for which it gives a text.
+    // Returns the text of the type. If there is a printer, types for which it returns a text are replaced by that text.
     std::string annotation_str(const std::function<optional<std::string>(const Type &)> &printer) const
     {
         const optional<std::string> text = printer ? printer(*this) : nullopt;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // The classes of types, such as c10::ListType, and functions over types.
-#include <taper/cpp/type.h> // each includes the other, so that either may be included first
+#include <taper/cpp/type.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_TYPE_KINDS_H
 #define TAPER_CPP_TYPE_KINDS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // The TorchScript types of C++ types: TypeName<List<int64_t>>::text() is "List[int]".
-#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
+#include <taper/cpp/ivalue.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_TYPE_NAME_H
 #define TAPER_CPP_TYPE_NAME_H
 

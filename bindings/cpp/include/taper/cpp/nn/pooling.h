@@ -173,7 +173,7 @@ inline Tensor root_of_mean(const Tensor &mean, int64_t count, double norm)
 
 } // namespace detail
 
-// The functions of one number of dimensions. target: the sizes that adaptive pooling gives the operator.
+// Defines the functions for D dimensions. target: the sizes that adaptive pooling gives the operator.
 #define TAPER_CPP_NN_POOL(D, target)                                                                                   \
     using AvgPool##D##dFuncOptions = AvgPool##D##dOptions;                                                             \
     using MaxPool##D##dFuncOptions = MaxPool##D##dOptions;                                                             \
