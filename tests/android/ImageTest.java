@@ -219,7 +219,7 @@ final class ImageTest {
         Camera image = new Camera(size[0], size[1], 5 * k, k == 3 ? 2 : 1, 1 + k % 2, k != 2);
         for (int[] t : tensors) {
           if (t[0] > 100 && (size[0] < 600 || k != 1)) {
-            continue; // skipped, because it takes too long
+            continue; // the case is skipped, because it takes too long
           }
           for (int degrees = 0; degrees < 360; degrees += 90) {
             for (MemoryFormat format : FORMATS) {

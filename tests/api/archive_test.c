@@ -114,7 +114,7 @@ static void values_come_back(void **state)
     refused(taper_archive_reader_record(reader, 3, &data, &size, error), TAPER_ERROR_ARGUMENT, error, "no record 3");
     refused(taper_archive_reader_value(reader, "other", &read, error), TAPER_ERROR_FILE, error, "other.pkl");
     ok(taper_archive_reader_value(reader, "data", &read, error), error);
-    taper_archive_reader_release(reader); // the value stays
+    taper_archive_reader_release(reader); // the value remains valid
     assert_true(test_same(value, read));
     ok(taper_value_item(read, 0, &items, error), error);
     ok(taper_value_item(items, 0, &first, error), error);

@@ -654,7 +654,7 @@ static void sizes_of_structs(void **state)
     close_world(&w);
 }
 
-// A caller's struct may have fewer or more members. The library must not change members that one of the two lacks.
+// A caller's struct may have fewer or more members. The library must only change members that both have.
 static void other_versions(void **state)
 {
     (void)state;
@@ -676,7 +676,7 @@ static void other_versions(void **state)
     assert_int_equal(taper_value_get_tensor(w.tensor, &newer.info, E), TAPER_OK);
     assert_int_equal(newer.info.sizes[1], 3);
     assert_int_equal(newer.info.strides[1], 144);
-    taper_tensor_info again = {.struct_size = sizeof again}; // its pointers will refer to the tensor's own arrays
+    taper_tensor_info again = {.struct_size = sizeof again}; // will get pointers to the tensor's own arrays
     assert_int_equal(taper_value_get_tensor(w.tensor, &again, E), TAPER_OK);
     assert_ptr_equal(again.sizes, newer.info.sizes);
     assert_ptr_equal(again.strides, newer.info.strides);

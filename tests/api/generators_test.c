@@ -25,7 +25,7 @@ static taper_value *draw(taper_context *context, taper_generator *generator, con
     return made;
 }
 
-// A generator with the state of another one gives the numbers that the other one gives, wherever the state was taken.
+// A generator that gets the state of another generator continues with the same numbers, wherever the state was taken.
 static void states(void **state)
 {
     (void)state;

@@ -117,7 +117,7 @@ static void budgets(void **state)
         const taper_session_options options = {.struct_size = sizeof options, .memory_budget = budget};
         taper_session *session;
         if (taper_session_create(model, &options, &session, NULL) != TAPER_OK) {
-            continue; // too little for the session itself
+            continue; // the limit is too small for the session itself
         }
         const taper_status status = taper_session_run(session, NULL, &input, 1, &result, NULL);
         assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE);

@@ -120,7 +120,7 @@ static taper_value *call(taper_context *context, const char *name, taper_value *
     assert_int_equal(taper_operator_find(context, name, &op, NULL), TAPER_OK);
     assert_int_equal(taper_operator_record(op, 1, NULL), TAPER_OK);
     assert_int_equal(taper_operator_call(op, (taper_value *[]){a, b}, b != NULL ? 2 : 1, &result, 1, NULL), TAPER_OK);
-    taper_operator_release(op); // the tensors keep what it recorded
+    taper_operator_release(op); // the tensors keep what the operator recorded
     return result;
 }
 
@@ -139,7 +139,7 @@ static void several_calls(void **state)
     sum = call(context, "aten::add.Tensor", energies[0], energies[1]);
     taper_value_release(energies[0]);
     taper_value_release(energies[1]);
-    bench_close(&other); // its nodes live as long as the sum
+    bench_close(&other); // the recorded nodes of the model live as long as the sum
     assert_int_equal(gradient_of(&b, sum, &creates, &gradient, NULL), TAPER_OK);
     assert_true(is_close(gradient, forces, -2));
     assert_int_equal(requires(gradient), 1);
@@ -189,7 +189,7 @@ static void errors(void **state)
     taper_value_release(gradient);
     check_refused(&b, energy, b.input, "backward through the graph a second time");
     taper_value_release(energy);
-    // A session that does not record, and one of a model that never does.
+    // Tests a session that does not record, and a session of a model that never records.
     assert_int_equal(taper_session_record(b.session, 0, NULL), TAPER_OK);
     assert_int_equal(run_energy(&b, &energy, NULL), TAPER_OK);
     check_refused(&b, energy, b.input, "does not require grad");
@@ -200,7 +200,7 @@ static void errors(void **state)
     check_refused(&plain, energy, b.input, "TAPER_LOAD_GRADIENTS");
     assert_int_equal(taper_session_record(plain.session, 1, NULL), TAPER_ERROR_ARGUMENT);
     taper_value_release(energy);
-    assert_int_equal(run_energy(&plain, &energy, NULL), TAPER_OK); // its tape ended with the run
+    assert_int_equal(run_energy(&plain, &energy, NULL), TAPER_OK); // the recording of this session ended with the run
     check_refused(&b, energy, b.input, "appears to not have been used in the graph");
     taper_value_release(energy);
     // Values without gradients.

@@ -138,7 +138,8 @@ static void found(void **state)
     taper_operator_release(NULL);
 }
 
-// All handles together hold one reference to the tensor, a list holds another, and a number has handles alone.
+// All handles of a tensor together hold one reference to the tensor, and a list holds another one. A number has only
+// handles.
 static void use_counts(void **state)
 {
     const world *w = *state;
@@ -385,7 +386,7 @@ static void shared_random_numbers(void **state)
     assert_true(test_same(got[0], want[0]));
     taper_value_release(got[0]);
     taper_value_release(want[0]);
-    taper_operator_draw_from(first, NULL); // draws from its own source again, from which nothing was drawn yet
+    taper_operator_draw_from(first, NULL); // draws from the operator's own source again, which is still unused
     taper_operator *fresh = find(w, "aten::rand_like");
     assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(fresh, &like, 1, &want[0], 1, w->error), TAPER_OK);

@@ -63,7 +63,7 @@ static void given_to_a_model(void **state)
         taper_value *leaf;
         if (kind % 3 == 0) {
             assert_int_equal(taper_value_tensor(context, TAPER_F32, 1, &size, &leaf, NULL), TAPER_OK);
-        } else if (kind % 3 == 1) { // copied, because a model may write to it
+        } else if (kind % 3 == 1) { // the value is copied, because a model may write to it
             assert_int_equal(taper_value_tensor_from(context, TAPER_F32, 1, &size, NULL, (void *)(uintptr_t)numbers,
                                                      sizeof numbers, 1, NULL, NULL, &leaf, NULL),
                              TAPER_OK);

@@ -373,7 +373,7 @@ static void count_task(void *argument, size_t index)
     taper_context_run_tasks(tasks->context, count_inner, argument, index % 3);
 }
 
-// Every task is called once, also tasks of tasks, and without a context.
+// Every task is called once, also if another task starts it, and also without a context.
 static void tasks_of_the_host(void **state)
 {
     (void)state;

@@ -133,7 +133,7 @@ void threads(const std::string &path)
         thread.join();
     }
     CHECK(wrong == 0);
-    for (const at::Tensor &result : results) { // freed in another thread, some of them after the allocator
+    for (const at::Tensor &result : results) { // frees the results in another thread, some of them after the allocator
         CHECK(same(result, expected));
     }
 }

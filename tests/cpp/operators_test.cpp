@@ -65,7 +65,7 @@ struct Scaled : c10::OperatorKernel {
 
 TORCH_LIBRARY_IMPL(first_ops, CPU, m)
 {
-    m.impl("declared", &twice); // registered before its schema, which follows
+    m.impl("declared", &twice); // the function is registered before its schema
 }
 TORCH_LIBRARY(first_ops, m)
 {

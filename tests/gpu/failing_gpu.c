@@ -332,7 +332,7 @@ taper_status set_failing_gpu(taper_context *context, taper_error *error)
                             .record = record,
                             .run = run,
                             .recorded_free = recorded_free};
-    if (backend.name != NULL) { // already made, because all contexts share one table
+    if (backend.name != NULL) { // the table is already filled, because all contexts share it
         return taper_context_set_backends(context, backends, error);
     }
     backend = NAME(taper_backend_, GPU_INTERFACE);

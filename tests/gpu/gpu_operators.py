@@ -422,7 +422,7 @@ def later():
     for name, function in images.items():
         case(f"image_{name}", ("traced", nn.Conv2d(3, 8, 1), function), (2, 3, 7, 5))
 
-    # This needs more rows of threads than the number of workgroups that every device supports.
+    # This model needs more rows of threads than the number of workgroups that every device supports.
     case("image_many", ("traced", nn.Conv2d(3, 4, 1), lambda x: F.max_pool2d(x, 3, 1, 1).sigmoid() * 2), (1, 3, 740, 740))
 
     # Heads of 80 numbers do not fit one pass. The weights of conv_heavy are larger than lavapipe's buffers.

@@ -13,7 +13,7 @@ from torch.ao import quantization
 
 
 class Quantized(nn.Module):
-    """Layers between quantizing and dequantizing, taken apart for several results."""
+    """Layers between QuantStub and DeQuantStub. `then` splits the result into several results."""
 
     def __init__(self, *parts, then=None):
         super().__init__()

@@ -660,7 +660,7 @@ static void both_fail(void **state)
     }
     assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
     assert_int_equal(count_heard(&w, "was made to fail"), 1);
-    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // logged once, whichever thread made the pipeline
+    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // logged once, by whichever thread
     assert_int_equal(count_heard(&w, "does not work any more"), 1);
     gpu_slow_pipelines(false);
     taper_session_destroy(sessions[0]);

@@ -55,7 +55,7 @@ static void multiply(const tile *t)
             taper_winograd_has(t->entry, t->rows, p / t->side) && taper_winograd_has(t->entry, t->columns, p % t->side);
         const size_t set = taper_winograd_set(t->entry, p);
         for (size_t n = 0; n < t->out; n++) {
-            if (!exists) { // NaN, so that a kernel that reads this position, which it must not, gives NaN
+            if (!exists) { // a kernel must not read this position; if it does, its result is NaN
                 t->m[p * t->m_stride + n] = NAN;
                 continue;
             }

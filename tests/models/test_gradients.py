@@ -420,7 +420,7 @@ class SumsOfExpanded(torch.nn.Module):
 
 
 class LeafOfView(torch.nn.Module):
-    """requires_grad_ makes a view of a tensor without a gradient a leaf, which stays one after a write to its data."""
+    """If a tensor needs no gradient, requires_grad_ makes a view of it a leaf. The view remains a leaf after a write to its data."""
     def forward(self, x: Tensor):
         w = torch.linspace(-1.0, 1.0, 12).reshape(4, 3).requires_grad_(True)
         w.detach().mul_(2)

@@ -3,8 +3,8 @@
 """test_lines.py TAPER
 
 Compares convolutions over one dimension and the layers after them, which are computed as images with one row (src/compiler/conv1d_to_conv2d.c),
-with PyTorch. Batch norm must be fused in traced files; scripted files check ranks between the layers. It must also be fused without a batch, if
-it is over the other dimension, and with sums in place."""
+with PyTorch. Batch norm must be fused in traced files; scripted files check ranks between the layers. Batch norm must also be fused for inputs
+without a batch, over the other dimension, and with sums in place."""
 import json
 import os
 import subprocess

@@ -549,7 +549,7 @@ class Decoder(nn.Module):
 
 
 class FirstOfCall(nn.Module):
-    """The other item remains, because it is in a tuple from which one item is taken. In a function it is removed."""
+    """The item that is not taken remains, because one item of its tuple is taken. In a function such an item is removed."""
 
     def both(self, x: Tensor) -> Tuple[Tensor, Tensor]:
         return torch.tanh(x), torch.sigmoid(x)

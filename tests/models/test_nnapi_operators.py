@@ -134,7 +134,7 @@ def check_models(folder, filter):
 
 
 def check_refusals(folder, filter):
-    """Checks that inputs for which the converted model was not made are an error."""
+    """Checks that the converted model refuses inputs unlike those of the conversion, for example of other sizes."""
     x, conv = numbers(2, 3, 6, 7), torch.nn.Conv2d(3, 4, 3, padding=1)
     sizes = {"batch": numbers(3, 3, 6, 7), "height": numbers(2, 3, 5, 7), "width": numbers(2, 3, 6, 8), "channels": numbers(2, 4, 6, 7),
              "height and width exchanged": numbers(2, 3, 7, 6), "rank": numbers(3, 6, 7), "no batch": numbers(0, 3, 6, 7)}

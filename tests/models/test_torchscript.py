@@ -368,7 +368,7 @@ class Evaluated(torch.nn.Module):
 
 
 class Switch(torch.nn.Module):
-    """The load knows a value that no code sets. A method sets `on`, and another module sets `pushed`."""
+    """The load treats an attribute that no code sets as a constant. A method sets `on`, and another module sets `pushed`."""
     scale: Optional[float]
 
     def __init__(self, scale: Optional[float], mode: str):
@@ -610,7 +610,7 @@ BROKEN = [("code/__torch__/broken.py", b"class C(Module):\n  def forward(self: )
 X = torch.tensor([1.0, -2.0, 3.5])
 M = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 7.0]])
 I = torch.tensor([7, -7, 9])
-IN_TRAINING = ("training", "evaluated", "fixed and in training")  # these are saved in training mode, the others in evaluation mode
+IN_TRAINING = ("training", "evaluated", "fixed and in training")  # these cases are saved in training mode, the other cases in evaluation mode
 CASES = [
     ("enums", Enums, [(X, 1), (X, 3)], None), ("tuples", Tuples, [(X, 0), (X, 4)], None), ("objects", Objects, [(X, 0), (X, 3)], None),
     ("interfaces", Interfaces, [(X,)], None), ("hooks", hooked, [(X,)], None), ("forks", Forks, [(X,)], None), ("no_grad", NoGrad, [(X,)], None),

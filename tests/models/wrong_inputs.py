@@ -33,7 +33,7 @@ DTYPES = (torch.int64, torch.bool, torch.uint8, torch.float64, torch.float16, to
 
 
 def tensors(t):
-    """Yields (name, other tensor) instead of t."""
+    """Yields (name, tensor) for each wrong tensor that replaces t."""
     yield "rank + 1", t.unsqueeze(0)
     if t.dim():
         yield "rank - 1", t[0]
@@ -67,7 +67,7 @@ def tensors(t):
 
 
 def others(v):
-    """Yields (name, true if the type is wrong, other value) instead of v."""
+    """Yields (name, true if the type is wrong, value) for each wrong value that replaces v."""
     for name, x in (("None", None), ("int", 7), ("float", 0.5), ("str", "text"), ("bool", True), ("list", [1, 2]), ("empty list", []),
                     ("dict", {"a": 1}), ("empty dict", {}), ("list of str", ["a"]), ("tensor", torch.zeros(2, 2)), ("list of tensors", [torch.zeros(1)])):
         yield name, x

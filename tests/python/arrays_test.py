@@ -11,7 +11,7 @@ import sys
 import unittest
 import weakref
 
-import support  # comes before NumPy, because support reports a missing NumPy
+import support  # imported before NumPy, because support reports a missing NumPy
 
 import numpy as np
 

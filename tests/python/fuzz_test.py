@@ -8,7 +8,7 @@ import random
 import sys
 import unittest
 
-import support  # comes before NumPy, because support reports a missing NumPy
+import support  # imported before NumPy, because support reports a missing NumPy
 
 import numpy as np
 

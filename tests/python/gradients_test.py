@@ -5,7 +5,7 @@ are those of PyTorch 1.13 for tests/models/data/forces.pt (scripts/oracle/make_g
 import os
 import unittest
 
-import support  # comes before NumPy, because support reports a missing NumPy
+import support  # imported before NumPy, because support reports a missing NumPy
 
 import numpy as np
 

@@ -5,7 +5,7 @@ import gc
 import sys
 import unittest
 
-import support  # comes before NumPy, because support reports a missing NumPy
+import support  # imported before NumPy, because support reports a missing NumPy
 
 import numpy as np
 

@@ -11,7 +11,7 @@ import re
 import tempfile
 import unittest
 
-import support  # comes before NumPy, because support reports a missing NumPy
+import support  # imported before NumPy, because support reports a missing NumPy
 
 import numpy as np
 

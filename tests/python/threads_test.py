@@ -10,7 +10,7 @@ import threading
 import time
 import unittest
 
-import support  # comes before NumPy, because support reports a missing NumPy
+import support  # imported before NumPy, because support reports a missing NumPy
 
 import numpy as np
 

@@ -19,7 +19,7 @@ if sys.argv[-1] == "--torch2":
     os.execv(os.environ["TAPER_TORCH2"], [os.environ["TAPER_TORCH2"], *sys.argv[:-1]])
 warnings.simplefilter("ignore")  # PyTorch 2 warns about torch.jit
 
-import support  # comes before NumPy, because support reports a missing NumPy
+import support  # imported before NumPy, because support reports a missing NumPy
 
 import numpy as np
 import torch

@@ -5,7 +5,7 @@ import decimal
 import unittest
 import warnings
 
-import support  # comes before NumPy, because support reports a missing NumPy
+import support  # imported before NumPy, because support reports a missing NumPy
 
 import numpy as np
 

@@ -40,7 +40,7 @@ class Bundle(ToolCase):
         subprocess.run([sys.executable, made, os.path.join(os.path.dirname(SAMPLE), "s03_control_flow.bc4.ptl"), self.path("with.ptl")], check=True)
         with zipfile.ZipFile(self.path("with.ptl")) as read, zipfile.ZipFile(self.path("old.ptl"), "w") as write:
             for name in read.namelist():
-                if "/code/" not in name: # sources would give the types away
+                if "/code/" not in name: # sources would show the types
                     write.writestr(name, read.read(name))
         with open(self.path("calls.json"), "w") as file:
             json.dump([{"inputs": [1, 2, 3]}, {"inputs": [1]}], file)

@@ -225,7 +225,7 @@ class Pictures(ToolCase):
                     self.assertIn(f"{name}: a picture of 16384x16384: up to 134 million pixels are read; --load-pixels 269 "
                                   "allows more", said)
                     self.assertLess(memory, idle + 64)
-        for name in ("huge.jpg", "huge.png"):  # these are decoded at the needed size
+        for name in ("huge.jpg", "huge.png"):  # these pictures are decoded at the needed size
             with self.subTest(name):
                 status, said, memory = self.measure("classify", model, name, "--load-pixels", 269)
                 self.assertEqual(status, 0, said)

@@ -48,7 +48,7 @@ static taper_status build(taper_fbb *b, const taper_sink *sink)
     const taper_fbb_ref children = taper_fbb_refs(b, tables, 3);
     taper_fbb_table(b);
     taper_fbb_number(b, 0, 8, UINT64_C(0x0102030405060708), 0);
-    taper_fbb_number(b, 1, 4, 5, 5); // omitted, because the number equals its default
+    taper_fbb_number(b, 1, 4, 5, 5); // the field is omitted, because the number equals its default
     const taper_fbb_ref place = taper_fbb_place(b, 2, 0);
     taper_fbb_refer(b, 3, vector);
     taper_fbb_refer(b, 4, wide);

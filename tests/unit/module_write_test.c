@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads models, writes them and reads them again: the module must not change, from each container to each. Files given
-// as arguments are tested as well. With --out FOLDER, the written files are kept, so that other programs can load them.
+// Reads models, writes them and reads them again: a module must not change, whichever container it is read from and
+// written to. Files given as arguments are tested as well. With --out FOLDER, the written files are kept, so that other
+// programs can load them.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <setjmp.h>

@@ -227,7 +227,7 @@ static void looked_at_once(void **state)
     (void)snprintf(checked, sizeof checked, "%s.checked", f.path);
     write_file(&f);
     assert_int_equal(count_checked(&f, &news), 0);
-    assert_false(news); // not recorded, because the clock may not have advanced since the write
+    assert_false(news); // the check is not recorded, because the clock may not have advanced since the write
     assert_int_equal(access(checked, F_OK), -1);
     sleep(4);
     assert_int_equal(count_checked(&f, &news), 0);
@@ -376,7 +376,7 @@ static void of_another(void **state)
     assert_int_equal(symlink(f.part, f.path), 0); // refused, because links are not followed
     assert_int_equal(count_in_file(&f), 0);
     assert_int_equal(unlink(f.path), 0);
-    assert_int_equal(mkfifo(f.path, 0600), 0); // refused without waiting, although it is a pipe
+    assert_int_equal(mkfifo(f.path, 0600), 0); // a pipe is refused, and opening it does not wait
     assert_int_equal(count_in_file(&f), 0);
     close_fixture(&f);
 }
@@ -492,8 +492,8 @@ static void write_too_much(fixture *f)
     assert_int_equal(access(f->part, F_OK), -1);
 }
 
-// With RLIMIT_FSIZE, the host must not receive a signal, whatever its handler for SIGXFSZ is, and its handler must
-// remain installed.
+// If a write exceeds RLIMIT_FSIZE, the host must not receive a signal, whatever its handler for SIGXFSZ is. The handler
+// must remain installed.
 static void too_large(void **state)
 {
     (void)state;

@@ -198,7 +198,7 @@ static void cancelled(void **state)
             assert_int_equal(taper_storage_write(f.weight->storage, NULL), TAPER_OK);
         }
         taper_pack_request request = request_of(&f);
-        request.bytes = (size_t)64 << 20; // large enough that several threads fill it, which then check for cancelling
+        request.bytes = (size_t)64 << 20; // large enough for several threads, which then check for cancelling
         f.run.stop = stop;
         taper_pack pack = {.data = NULL};
         assert_int_not_equal(taper_pack_get(&f.call, &request, &pack), TAPER_OK);
@@ -285,7 +285,7 @@ static void in_a_file(void **state)
         assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 1 : 1);
         // The file is written now, because this run needed no further packs.
         assert_null(taper_packs_after_run(f.packs));
-        for (int64_t i = 0; i <= NAMED; i++) { // not written while other runs are active and one more pack is made
+        for (int64_t i = 0; i <= NAMED; i++) { // packs are not written while they are made and runs are active
             get(&f, i, "layout");
         }
         assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 2 : 1);

@@ -222,7 +222,7 @@ static const pickle_case good[] = {
     {BYTES("(t."), "()"},
     {BYTES("]."), "[]"},
     {BYTES("](K\1K\2e."), "[1,2]"},
-    {BYTES("]q\0(K\1K\2e."), "[1,2]"}, // memoized before it is filled, as by Python
+    {BYTES("]q\0(K\1K\2e."), "[1,2]"}, // the list is memoized before it is filled, as Python does
     {BYTES("](K\1e(K\2e."), "[1,2]"},
     {BYTES("(K\1K\2l."), "[1,2]"},
     {BYTES("}."), "{}"},

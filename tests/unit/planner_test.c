@@ -103,7 +103,7 @@ static void shapes_share_an_arena(void **state)
             taper_session_memory(p.session, &info);
             largest = largest == 0 ? info.arena_bytes : largest;
             assert_int_equal(info.arena_bytes, largest);
-            // No calls, although results are on the heap, which a new plan trims.
+            // The allocator is not called, although results are on the heap, which a new plan trims.
             assert_true(round < 2 || info.allocator_calls == 0);
         }
     }

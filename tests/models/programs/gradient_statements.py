@@ -283,7 +283,7 @@ class Body(Expressions):
         self.quiet = quiet
 
     def risk(self):
-        """Does what gradients notice: a write beside the graph, a detached alias, a change of the flag."""
+        """Adds a statement that gradients depend on: a write that is not recorded, a detached alias, or a change of requires_grad."""
         r, name = self.r, self.any()
         if not self.daring() and r.random() < 0.7:
             return self.assign()

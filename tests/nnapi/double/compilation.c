@@ -105,7 +105,7 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
     if ((body->devices & 1) != 0 && double_is_lost()) {
         LEAVE(ANEURALNETWORKS_DEAD_OBJECT);
     }
-    body->finished = true; // also after an error, because finishing cannot be repeated
+    body->finished = true; // is set after an error too, because finishing cannot be repeated
     for (uint32_t i = 0; i < body->model->operation_count; i++) {
         const operation *op = &body->model->operations[i];
         if (op->row == NULL || double_refuses(op->code)) {

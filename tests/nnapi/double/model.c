@@ -246,7 +246,7 @@ static int check_operands(const model_body *body)
             return double_misuse(ANEURALNETWORKS_BAD_DATA, "no operation writes output %u", i);
         }
     }
-    for (uint32_t i = 0; i < body->operand_count; i++) { // also operands that no operation reads
+    for (uint32_t i = 0; i < body->operand_count; i++) { // includes operands that no operation reads
         const operand *of = &body->operands[i];
         if (of->value == VALUE_NONE && !of->is_input && !of->is_written) {
             return double_misuse(ANEURALNETWORKS_BAD_DATA, "operand %u has no value", i);
