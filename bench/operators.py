@@ -1129,7 +1129,8 @@ def arrays(value):
 def same(got, want):
     if got.shape != want.shape:
         return False
-    # All elements may be within the tolerance of the largest: small results of transforms and of PyTorch's distances are differences of large ones.
+    # Each element may differ by the tolerance of the largest element: small results of transforms and of PyTorch's distances are differences of
+    # large ones.
     return np.allclose(got, want, rtol=1e-3, atol=1e-4, equal_nan=True) or np.max(np.abs(got - want)) <= 1e-4 * np.max(np.abs(want)) + 1e-5
 
 

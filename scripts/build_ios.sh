@@ -8,7 +8,7 @@
 #   IOS_ARCH=arm64 | x86_64       the processor, or several with semicolons (OS: arm64; SIMULATOR: both)
 #   BUILD_LITE_INTERPRETER=1      omits TorchScript (.pt), so that models are .ptl; otherwise both are supported
 #   SELECTED_OP_LIST=FILE         only the operators of this list: a YAML of names from torch.jit.export_opnames, or the header of
-#                                 `taper ops MODEL --config`, which is exact while the YAML includes more
+#                                 `taper ops MODEL --config`, which lists exactly the needed operators
 #   USE_PYTORCH_METAL=1           with the device "metal", which needs Xcode, glslc and spirv-cross; without them models prepared for
 #                                 Metal run on the CPU
 #   IOS_DEPLOYMENT_TARGET         the oldest iOS (12.0)

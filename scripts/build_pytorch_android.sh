@@ -7,7 +7,7 @@
 #   ANDROID_NDK               the NDK (or ANDROID_SYSROOT: see scripts/android/library.sh)
 #   BUILD_LITE_INTERPRETER=1  omits TorchScript (.pt), so that models are .ptl; otherwise both are supported
 #   SELECTED_OP_LIST=FILE     only the operators of this list: a YAML of names from torch.jit.export_opnames, or the header of
-#                             `taper ops MODEL --config`, which is exact while the YAML includes more
+#                             `taper ops MODEL --config`, which lists exactly the needed operators
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 "$root/scripts/android/need_ndk.sh"

@@ -69,7 +69,7 @@ def listed(top, path, form):
 
 
 def work_of(row):
-    """Returns the id of the row whose rule decides, as taper_node_work of src/ops/list/op_table.c does."""
+    """Returns the id of the row whose rule applies, as taper_node_work of src/ops/list/op_table.c does."""
     differs = {"TAPER_OP_RESIZES", "TAPER_OP_REPLACES", "RESULT(BOOL)"} & set(row.facts)
     return row.id if differs else row.in_place_of or row.id
 

@@ -11,7 +11,7 @@
 #include <taper/taper.h>
 
 #if defined(__GNUC__)
-#ifdef __MINGW32__ // its own printf, which takes the formats of C; the system's printf does not
+#ifdef __MINGW32__ // MinGW's own printf takes the formats of C; the system's printf does not
 #define ERRORS_PRINTF(format_index, first) __attribute__((format(gnu_printf, format_index, first)))
 #else
 #define ERRORS_PRINTF(format_index, first) __attribute__((format(printf, format_index, first)))

@@ -112,7 +112,7 @@ static bool open_models(diffing *d)
     if (!model_open(&d->wanted, o->positional.items[0], &wanted)) {
         return false;
     }
-    got.context = d->wanted.context; // shared, because both runs use values of one context
+    got.context = d->wanted.context; // both runs share the context, because they use the same values
     return model_open(&d->got, o->against != NULL ? o->against : o->positional.items[0], &got);
 }
 

@@ -100,7 +100,7 @@ static int check(const quantize_arguments *a, taper_save_options *save, taper_qu
 // ---- quantizing the model
 
 typedef struct quantizing {
-    opened_model opened; // the calibrator owns the model in it
+    opened_model opened; // the opened model; the calibrator owns the model itself
     taper_calibrator *calibrator;
     file_list files;
     vision v;
