@@ -10,7 +10,7 @@ To add a figure, add a row to CONSTANTS of scripts/figure_rules.py, or a functio
 which documents state it. Each rule has an example, from which tests/docs/figures_test.py makes a wrong one.
 
 Every other number of a page must be a fact that scripts/figure_facts.py lists, or be in a section that names the command that measures it and the
-date. A number without a rule fails.
+date. A section around it may name them instead, and the beginning of the page may have the date. A number without a rule fails.
 
 A measured time, rate or size is not compared. Its section, a section around it, or the beginning of its page names the command that
 measures it, and for times and rates the processor."""

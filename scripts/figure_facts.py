@@ -8,7 +8,7 @@ import functools
 import re
 
 PRODUCTS = ("PyTorch|Torch|torchvision|timm|torchao|transformers|ultralytics|ONNX Runtime|onnxruntime-web|interpreter|Debian|gcc|clang|Python|iOS|macOS|Xcode|"
-            "Android|Chrome|Firefox|Safari|node|Gradle|Vulkan|language")
+            "Android|Chrome|Firefox|Safari|node|Gradle|Vulkan|language|NumPy|webpack")
 NUMBERS = r"\d[\d.]*(?:(?:, | and | to | or )\d[\d.]*)*"
 
 # (kind of fact, form, an example with the numbers that the form covers). A blank in a form is any white space.
@@ -49,13 +49,9 @@ FACTS = [
 
 PATTERNS = [re.compile(form.replace(" ", r"\s+"), re.M) for _, form, _ in FACTS]
 
-# Pages whose numbers are all measured, or history, with the reason.
-MEASURED_PAGES = {
-    "CHANGELOG.md": "history",
-    "docs/performance.md": "its section \"How we measure\" has commands, machines and the date",
-    "docs/performance-details.md": "its beginning has commands, machines and the date",
-}
-COMMAND = re.compile(r"\./dev |\bbench/|\bbuild/bin/|\bscripts/|\btests/|\bfuzz_\w+`|\btrain\.py")
+# Pages whose numbers are not checked, with the reason.
+HISTORY = {"CHANGELOG.md": "its numbers were right when a release was made"}
+COMMAND = re.compile(r"\./dev |\bbench/|\bbuild/bin/|\btaper (?:bench|inspect)\b|\bscripts/|\btests/|\bfuzz_\w+`|\btrain\.py")
 DATE = re.compile(r"\b(?:October|November)\s+20\d\d\b|\b20\d\d-\d\d-\d\d\b")
 
 # In tables of these pages, the columns that describe a case or PyTorch have facts of the outside world.
@@ -97,14 +93,22 @@ def facts(text):
     return [(fact[0], *match.span()) for fact, pattern in zip(FACTS, PATTERNS) for match in pattern.finditer(text)]
 
 
+def is_measured(part, around):
+    """Returns true if the section, or a section around it, names the command that measured its figures, and one of them or the beginning of the page
+    has the date. The beginning of the page names no command for its sections, because it cannot say which of them the command measured.
+    around: the sections around, the beginning of the page first."""
+    beginning = [text for text in around if not text.startswith("##")]
+    return any(map(COMMAND.search, [part, *(text for text in around if text not in beginning)])) and any(map(DATE.search, [part, *around]))
+
+
 def unread(path, text, covered, sections):
-    """Yields (position, number) of each number of a page that is neither in `covered` (spans of rules) nor in these lists. A section that names a
-    command and a date, itself or in the sections around it, has measured figures. sections: as check_figures.sections returns them."""
-    if path in MEASURED_PAGES:
+    """Yields (position, number) of each number of a page that is neither in `covered` (spans of rules) nor in these lists, nor in a section with
+    measured figures. sections: as check_figures.sections returns them."""
+    if path in HISTORY:
         return
     spans = list(covered) + [span[1:] for span in facts(text)]
     spans += columns_of_facts(text) if path in CASE_PAGES else []
-    measured = [COMMAND.search(said) and DATE.search(said) for said in ("\n".join([part, *around]) for _, part, around in sections)]
+    measured = [is_measured(part, around) for _, part, around in sections]
     starts = [start for start, _, _ in sections]
     for match in NUMBER.finditer(blanked(text)):
         section = bisect.bisect(starts, match.start()) - 1

@@ -47,12 +47,12 @@ class Tree:
         return match.group(1) if len(match.groups()) == 1 else match.groups()
 
     def documents(self):
-        """Every page except the decisions, which are history; the public headers; the descriptions of packages."""
+        """Every page, the public headers, and the descriptions of packages."""
         found = [*self.names("", ".md"), "packaging/debian/control", "pyproject.toml", "bindings/wasm/package/taper.d.ts",
                  "tools/taper/load_limits.h"]
         for room in ROOMS:
             for folder, folders, names in os.walk(os.path.join(self.top, room)):
-                folders[:] = [name for name in folders if name not in ("decisions", "node_modules")]
+                folders[:] = [name for name in folders if name != "node_modules"]
                 found += [os.path.relpath(os.path.join(folder, name), self.top) for name in names if name.endswith(".md")]
         found += ["include/taper/" + name for name in self.names("include/taper", ".h")]
         return sorted(name for name in found if os.path.exists(os.path.join(self.top, name)))
@@ -485,6 +485,15 @@ CONSTANTS = [
     ("examples/demo/segmenter.pt", rf"knows the background and {NUMBER} things", (lambda tree: demo_labels(tree, "segmenter") - 1,), "The segmenter knows the background and {} things."),
     ("scripts/apple/package.py", rf"The first {NUMBER} pods|names one of these {NUMBER}\b",
      (lambda tree: len(re.findall(r'"[^"]+"', tree.find("scripts/apple/package.py", r"^PODS = \[(.*)\]"))),) * 2, "The first {} pods have the same content."),
+    ("src/ops/signal/fft_plan.c", r"prime factors of up to (\d+)", constants("src/ops/signal/fft_plan.c", r"\bLARGEST_PRIME = (\d+)"), "lengths with prime factors of up to {}"),
+    ("src/ops/kernels/fft_f32.h", rf"transforms groups of {NUMBER} rows", constants("src/ops/kernels/fft_f32.h", r"\bTAPER_FFT_LANES = (\d+)"), "It transforms groups of {} rows."),
+    ("src/platform/threads.c", r"waits spins for (\d+) µs|each other within (\d+) µs",
+     constants("src/platform/threads.c", r"\bSPIN = (\d+)") + constants("src/platform/threads.c", r"\bNEAR = (\d+)"), "A thread that waits spins for {} µs."),
+    ("src/platform/threads.c", rf"no workers for {NUMBER} times as long", constants("src/platform/threads.c", r"end \+ (\d+) \* \(waited"), "It uses no workers for {} times as long."),
+    ("tests/packaging/amalgamation_test.py", r"may be at most (\d+) percent larger", constants("tests/packaging/amalgamation_test.py", r"one <= 1\.0(\d) \* many"),
+     "The code may be at most {} percent larger."),
+    ("tests/packaging/amalgamation_test.py", r"which should be below (\d+)\s+seconds", constants("tests/packaging/amalgamation_test.py", r"^MOST_SECONDS = (\d+)"),
+     "the processor time of the compiler, which should be below {} seconds"),
     ("src/ir/heap.c", rf"a block of up to {NUMBER} times its size", constants("src/ir/heap.c", r"up to (\w+) times its size", number_of), "a block of up to {} times its size"),
     ("examples/demo/expected.json", rf"it has the {NUMBER} best classes", (lambda tree: len(next(iter(json.loads(tree.read("examples/demo/expected.json")).values()))["classify"]),),
      "Under `classify` it has the {} best classes."),

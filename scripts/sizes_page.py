@@ -42,7 +42,7 @@ TABLES = {
               "without Xcode.", "features of the library"),
     "packages": ("Packages", "The table has the sizes of the compressed packages that `./dev release --dry-run` makes.", "file"),
     "peers": ("PyTorch Mobile", "The table has the sizes of the files that `org.pytorch:pytorch_android:1.13.1` (Maven Central) adds to an app for one ABI. The "
-              "files are `libpytorch_jni.so`, `libfbjni.so` and `libc++_shared.so`.", "ABI"),
+              "files are `libpytorch_jni.so`, `libfbjni.so` and `libc++_shared.so`. `scripts/sizes_page.py --set` adds up their sizes.", "ABI"),
 }
 
 

@@ -138,14 +138,26 @@ def check_unread(tree):
         found = unread(tree, f"# Page\n\n{example} It has 37 rows.\n")
         expect(f"{name} hides no other number", [one.said for one in found] == ["37"], found)
     for text in ("The list has `37` rows.", "```sh\n./run 37\n```", "# 37 things", "37. A step.", "See [it](page37.md#s-37).", "Taper37 has fp16 and q37.",
-                 "`./dev test` counted 37 rows on 29 November 2026.", "`bench/layers.py` ran in November 2026.\n\n## B\n\nIt has 37 layers."):
+                 "`./dev test` counted 37 rows on 29 November 2026.", "# A\n\nNovember 2026.\n\n## B\n\n`bench/layers.py` drew 37 layers.",
+                 "# A\n\n## B\n\n`bench/layers.py`, November 2026.\n\n### C\n\nIt drew 37 layers."):
         found = unread(tree, f"{text}\n")
         expect(f"not read: {text}", not found, found)
     for text, said in (("The pool has 37 threads.", ["37"]), ("| a | 1,234 rows |", ["1,234"]), ("- It takes −3 or 2.5e-7 of it.", ["2.5e-7", "−3"]),
                        ("`./dev test` counted 37 rows.", ["37"]), ("On 29 November 2026 it had 37 rows.", ["37"]), ("Its limit is 37.", ["37"]),
-                       ("## A\n\n`./dev test`, November 2026.\n\n## B\n\nIt has 37 rows.", ["37"])):
+                       ("## A\n\n`./dev test`, November 2026.\n\n## B\n\nIt has 37 rows.", ["37"]),
+                       ("`bench/layers.py`, November 2026.\n\n## B\n\nIt has 37 layers.", ["37"])):
         found = unread(tree, f"# Page\n\n{text}\n")
         expect(f"unread: {text}", [one.said for one in found] == said, found)
+    for path, said in (("docs/decisions/0099-planted.md", ["37"]), ("docs/performance.md", ["37"]), ("CHANGELOG.md", [])):
+        before = tree.read(path) if os.path.exists(os.path.join(tree.top, path)) else None
+        os.makedirs(os.path.dirname(os.path.join(tree.top, path)), exist_ok=True)
+        write(tree, path, "# Page\n\nIt has 37 rows.\n")
+        found = [one.said for one in figures.check(tree)[1] if one.path == path and one.name.startswith("no rule reads")]
+        expect(f"the pages that are read: {path}", found == said, found)
+        if before is None:
+            os.remove(os.path.join(tree.top, path))
+        else:
+            write(tree, path, before)
     path = "docs/glossary.md"
     text = tree.read(path)
     write(tree, path, text.replace("16 rows by 64 bytes", "some rows"))
