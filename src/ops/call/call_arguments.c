@@ -6,7 +6,7 @@
 
 #include "ops/call/promote.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern bool taper_arg_is_none(const taper_call *call, size_t at);
 
 static TAPER_COLD taper_status wrong_kind(const taper_call *call, size_t at, const char *expected)

@@ -9,7 +9,7 @@
 #include "ops/call/through_floats.h"
 #include "platform/denormals.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern bool taper_run_step(taper_run *run, int64_t i, uint64_t work);
 
 taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_error *error)
@@ -44,7 +44,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
         status = halves ? taper_call_through_floats(call, kernel) : kernel(call);
     } else {
         const uint64_t before = taper_denormals_off();
-        run->flushes = true; // so that other threads turn denormal numbers off too
+        run->flushes = true; // makes other threads turn denormal numbers off too
         status = halves ? taper_call_through_floats(call, kernel) : kernel(call);
         run->flushes = false;
         taper_denormals_restore(before);

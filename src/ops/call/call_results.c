@@ -63,7 +63,7 @@ static sharing sharing_of(const taper_tensor *to, const taper_tensor *from)
         return WHOLE;
     }
     if (to->storage != from->storage || taper_tensor_numel(to) == 0 || taper_tensor_numel(from) == 0 ||
-        !taper_tensor_is_dense(to) || !taper_tensor_is_dense(from)) { // PyTorch does not compare other tensors either
+        !taper_tensor_is_dense(to) || !taper_tensor_is_dense(from)) { // PyTorch compares only dense tensors
         return APART;
     }
     const int64_t t = to->offset * (int64_t)taper_tensor_item(to), f = from->offset * (int64_t)taper_tensor_item(from);

@@ -2,7 +2,7 @@
 // Type promotion, see promote.h.
 #include "ops/call/promote.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_dtype taper_dtype_to_float(taper_dtype d);
 extern taper_dtype taper_dtype_to_real(taper_dtype d);
 extern taper_dtype taper_dtype_to_complex(taper_dtype d);

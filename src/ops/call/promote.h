@@ -18,7 +18,7 @@ void taper_promotion_tensor(taper_promotion *promotion, const taper_tensor *tens
 void taper_promotion_scalar(taper_promotion *promotion, const taper_scalar *scalar);
 taper_dtype taper_promotion_result(const taper_promotion *promotion); // f32 if nothing was added
 
-// Returns the smallest dtype that contains both.
+// Returns the smallest dtype that contains the numbers of both dtypes.
 taper_dtype taper_promote(taper_dtype a, taper_dtype b);
 // Returns true if a result of dtype `from` may be stored in a tensor of dtype `to`.
 bool taper_can_cast(taper_dtype from, taper_dtype to);

@@ -7,7 +7,7 @@
 #include "ops/call/call.h"
 #include "ops/kernels/native.h"
 
-// Returns true if the run may use these functions.
+// Returns true if the run may use the functions of this header.
 static inline bool taper_doubles_are_fast(const taper_run *run)
 {
     return !run->portable;

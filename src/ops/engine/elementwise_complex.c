@@ -2,7 +2,7 @@
 // Complex functions (elementwise_complex.h).
 #include "ops/engine/elementwise_complex.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_c128 taper_c(double re, double im);
 
 taper_c128 taper_c_div(taper_c128 a, taper_c128 b)
@@ -85,7 +85,7 @@ taper_c128 taper_c_tanh(taper_c128 a)
 taper_c128 taper_c_asinh(taper_c128 a)
 {
     const taper_c128 root = taper_c_mul(taper_c_sqrt(taper_c(1 - a.im, a.re)), taper_c_sqrt(taper_c(1 + a.im, -a.re)));
-    // This is Kahan's formula, which has no cancellation for small parts.
+    // Kahan's formula has no cancellation for small parts.
     const taper_c128 s1 = taper_c_sqrt(taper_c(1 + a.im, -a.re)), s2 = taper_c_sqrt(taper_c(1 - a.im, a.re));
     return taper_c(asinh(s1.re * s2.im - s2.re * s1.im), atan2(a.im, root.re));
 }

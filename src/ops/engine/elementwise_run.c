@@ -4,7 +4,7 @@
 #include "ir/tensor.h"
 #include "ops/engine/elementwise_walk.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_ew taper_ew_make(const taper_ew_op *op);
 extern void taper_ew_input_tensor(taper_ew *ew, taper_tensor *tensor);
 

@@ -11,7 +11,7 @@
 
 #include "base/half.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern int64_t taper_index_at(const taper_tensor *index, int64_t at);
 extern void taper_index_walk_next(taper_index_walk *walk);
 

@@ -5,8 +5,8 @@
 
 #include "ops/engine/matmul.h"
 
-// Computes such products with the kernels of native.h. Returns TAPER_DECLINED, with nothing written, for other
-// products.
+// Computes products of doubles, and batches of small products of floats, with the kernels of native.h. Returns
+// TAPER_DECLINED, with nothing written, for other products.
 TAPER_MUST_USE taper_status taper_gemm_blocks(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
 
 #endif

@@ -4,7 +4,7 @@
 #include "ops/engine/matmul_blocks.h"
 #include "ops/kernels/kernel_select.h"
 
-// This is the definition that compilers link if they call the inline function instead of inlining it.
+// The definition that compilers link if they call the inline function instead of inlining it.
 extern taper_scalar taper_scalar_one(void);
 
 enum {

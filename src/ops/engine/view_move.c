@@ -11,7 +11,7 @@
 #include "ops/call/parallel.h"
 #include "ops/list/op_features.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_scalar taper_scalar_int(int64_t i);
 extern taper_scalar taper_scalar_double(double f);
 extern void taper_tensor_drop(taper_tensor *tensor);

@@ -62,7 +62,7 @@ static bool move_short_lines(size_t item, const move_dim *outer, const move_dim 
     for (int64_t i = 0; i < outer->size; i++) {                                                                        \
         memcpy(to + i * outer->to, from + i * outer->from, (bytes));                                                   \
     }
-// Copies rows of constant length where it can: memcpy of a variable length spends most of its time on finding the
+// Copies rows by a constant length where possible: memcpy of a variable length spends most of its time on finding the
 // length.
 static void move_rows(size_t bytes, const move_dim *outer, char *to, const char *from)
 {

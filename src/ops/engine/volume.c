@@ -7,7 +7,7 @@
 #include "base/half.h"
 #include "ir/tensor.h"
 
-// This is the definition that compilers link if they call the inline function instead of inlining it.
+// The definition that compilers link if they call the inline function instead of inlining it.
 extern bool taper_volume_channels_inner(const taper_volume *volume);
 
 const taper_spatial taper_spatial_1d = {1}, taper_spatial_2d = {2}, taper_spatial_3d = {3};

@@ -32,7 +32,7 @@ typedef void taper_fft_turn_f32_function(size_t count, const float *w, float sig
 // unzip makes `count` points from pairs of numbers of eight lines, which are `step` floats apart. zip does the reverse.
 typedef void taper_fft_unzip_f32_function(size_t count, const float *x, size_t step, float *points);
 typedef void taper_fft_zip_f32_function(size_t count, const float *points, float *y, size_t step);
-// These are the functions above, for doubles.
+// The types of the functions for doubles.
 typedef void taper_fft_part_f64_function(size_t m, const double *w, double scale, double sign, const double *in,
                                          double *out);
 typedef void taper_fft_join_f64_function(size_t m, const double *w, double sign, const double *in, const double *last,

@@ -124,7 +124,7 @@ typedef struct taper_gemm_i8_pack {
     const int8_t *weights;
 } taper_gemm_i8_pack;
 
-// These are the bytes after the last panel that kernels may read.
+// Number of bytes after the last panel that kernels may read.
 #define TAPER_GEMM_I8_TAIL 128
 
 // These functions return the number of bytes of one panel, and of all panels with the tail, or 0 if the number does not

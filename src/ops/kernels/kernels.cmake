@@ -26,7 +26,7 @@ if(TAPER_CPU_LEVELS STREQUAL "native")
         list(REMOVE_ITEM levels scalar) # the scalar kernels are then the last resort, built for size
     endif()
     message(STATUS "Instruction sets of this machine: ${levels}")
-    set(TAPER_CPU_LEVELS ${levels}) # set only for this run; the cache keeps "native"
+    set(TAPER_CPU_LEVELS ${levels}) # the levels are set only for this run of CMake; the cache keeps "native"
 endif()
 foreach(level IN LISTS TAPER_CPU_LEVELS)
     if(NOT level IN_LIST TAPER_ISA_KEYS)

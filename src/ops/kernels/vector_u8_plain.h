@@ -9,7 +9,7 @@ TAPER_TEMPLATE uint8_t one_sum(uint8_t a, uint8_t b, const taper_u8_sum *p)
 {
     const int32_t sum = (int32_t)((uint32_t)p->offset + a * (uint32_t)p->a_factor + b * (uint32_t)p->b_factor);
     const int32_t mask = (int32_t)((UINT32_C(1) << p->shift) - 1), rest = (sum & mask) - (sum < 0);
-    // This is an arithmetic shift right, written so that C defines it for negative numbers.
+    // The expression shifts right arithmetically, in a form that C defines for negative numbers too.
     const int32_t quotient = sum < 0 ? ~(~sum >> p->shift) : sum >> p->shift;
     int32_t y = quotient + (rest > mask >> 1);
     y = y > 32767 ? 32767 : y < -32768 ? -32768 : y;

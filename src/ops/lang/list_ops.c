@@ -191,7 +191,7 @@ TAPER_KERNEL(taper_op_list_mul)
     size_t count = 0;
     TAPER_TRY(taper_arg_list(call, at, &list));
     TAPER_TRY(taper_arg_int(call, 1 - at, &n));
-    // Fails, as PyTorch does: it reserves memory for n times the items without testing the sign.
+    // Fails, as PyTorch does: PyTorch reserves memory for n times the items without testing the sign.
     if (n < 0 && list->count != 0) {
         return taper_fail(call->run->error, TAPER_ERROR_RAISED, "vector::reserve");
     }

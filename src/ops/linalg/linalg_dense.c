@@ -5,7 +5,7 @@
 
 #include "base/single.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern double *taper_dense_at(const taper_dense *m, int64_t i, int64_t j);
 extern taper_c128 taper_dense_get(const taper_dense *m, int64_t i, int64_t j);
 extern void taper_dense_set(const taper_dense *m, int64_t i, int64_t j, taper_c128 value);

@@ -75,8 +75,8 @@ const taper_op *taper_row_next(const taper_op *op);
 // memory is missing.
 const char *taper_row_text(const taper_op *op, taper_arena *arena);
 
-// These do what taper_row_first, taper_row_next, taper_row_text and taper_row_kernel do, for operators that the host
-// registered (ops/list/registered.h).
+// taper_registered_* do what taper_row_first, taper_row_next, taper_row_text and taper_row_kernel do, for operators
+// that the host registered (ops/list/registered.h).
 const taper_op *taper_registered_first(const char *name);
 const taper_op *taper_registered_next(const taper_op *op);
 const char *taper_registered_text(const taper_op *op);

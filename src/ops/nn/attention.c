@@ -280,7 +280,7 @@ typedef struct mha_work {
     taper_tensor *mask;   // the mask, converted to bool
 } mha_work;
 
-// Computes q, k and v next to each other. If query, key and value are one tensor, it needs only one product.
+// Computes q, k and v next to each other. If query, key and value are one tensor, one product is enough.
 static taper_status project_all(taper_call *call, const taper_mha *mha, taper_dtype work, mha_work *own)
 {
     const int64_t *sizes = mha->query->sizes, embed = mha->embed;

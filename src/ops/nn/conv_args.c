@@ -389,10 +389,10 @@ taper_status taper_conv_check(taper_call *call, const taper_tensor *input, const
                        TAPER_SHAPE(input));
         }
         if (channels == 0) {
-            out_sizes[1] = 0; // PyTorch returns an empty result too
+            out_sizes[1] = 0; // the result is empty, as in PyTorch
         }
     }
-    // This is checked here because kernels compute with these sizes before they make the result.
+    // The sizes are checked here because kernels compute with them before they make the result.
     return taper_tensor_check_sizes((taper_dtype)input->dtype, rank + 2u, out_sizes, error);
 }
 

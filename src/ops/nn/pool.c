@@ -4,7 +4,7 @@
 
 #include "ops/call/call.h"
 
-// This is the definition that compilers link if they call the inline function instead of inlining it.
+// The definition that compilers link if they call the inline function instead of inlining it.
 extern taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64_t o);
 
 // Bound for kernel, stride, padding and dilation, as in PyTorch. The product of two such numbers fits into 64 bits.

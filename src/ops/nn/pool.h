@@ -39,7 +39,7 @@ inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64
 {
     taper_pool_window window;
     if (axis->adaptive) {
-        // This is floor(o · in / out) without a product that could overflow.
+        // Computes floor(o · in / out) without a product that could overflow.
         const int64_t in = axis->input, out = axis->output;
         window.first = o / out * in + o % out * in / out;
         const int64_t next = o + 1;

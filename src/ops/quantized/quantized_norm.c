@@ -197,7 +197,7 @@ typedef struct byte_groups {
     const uint8_t *x;
     uint8_t *y;
     const float *weight, *bias; // one number per element; NULL: weights are 1, biases 0
-    // If channels is not 0, weight and bias have one number per channel instead.
+    // If channels is not 0, weight and bias have one number for each channel, not for each element.
     int64_t channels, per_group, pixels;
     int64_t count; // number of elements of a group
     double eps;

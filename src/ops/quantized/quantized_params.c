@@ -8,7 +8,7 @@
 
 #include "ops/engine/matmul.h"
 
-// These are the definitions that compilers link if they call an inline function instead of inlining it.
+// Definitions that compilers link if they call an inline function instead of inlining it.
 extern taper_q_range taper_q_range_of(taper_dtype dtype);
 extern int64_t taper_q_clamp(int64_t q, taper_q_range range);
 extern int64_t taper_q_round(float x, int64_t zero_point, taper_q_range range);

@@ -155,7 +155,7 @@ static taper_status run_network(taper_call *call, taper_rnn_kind kind)
     if (!packed) {
         TAPER_TRY(taper_arg_bool(call, hx + 7, &network.batch_first));
     }
-    if (!network.has_biases && kind == TAPER_RNN_LSTM && !packed) { // PyTorch requires biases only in this case
+    if (!network.has_biases && kind == TAPER_RNN_LSTM && !packed) { // PyTorch requires biases only for an unpacked LSTM
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "quantized LSTM requires biases");
     }
     if (train && dropout > 0.0 && network.layers > 1) {

@@ -215,7 +215,7 @@ static taper_status run_table(taper_call *call, const taper_tensor *x, const tap
         TAPER_TRY(taper_run_copy(call->run, y, x));
         from_bytes = bytes;
     }
-    // This is a single pass over the memory.
+    // The table translates all bytes in one pass over the memory.
     taper_q_translate(call->run, table, (size_t)taper_tensor_numel(y), from_bytes, bytes);
     return taper_run_spend(call->run, (uint64_t)taper_tensor_numel(y));
 }

@@ -249,7 +249,7 @@ static taper_status istft(taper_call *call, const taper_frames *f, const spectru
     const taper_dtype real = taper_dtype_to_real((taper_dtype)s->tensor->dtype);
     taper_dtype dtype = pairs ? taper_dtype_to_complex(real) : real;
     dtype = f->window != NULL ? taper_promote(dtype, (taper_dtype)f->window->dtype) : dtype;
-    // This cannot overflow, because hop <= n_fft, and the spectrum has at least n_fft / 2 * count elements.
+    // The length cannot overflow, because hop <= n_fft, and the spectrum has at least n_fft / 2 * count elements.
     const int64_t length = f->n_fft + f->hop * (s->count - 1);
     const int64_t start = center ? f->n_fft / 2 : 0;
     int64_t wanted, end = center ? length - f->n_fft / 2 : length;

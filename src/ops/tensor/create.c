@@ -6,7 +6,7 @@
 #include "ops/call/call.h"
 #include "ops/engine/view_shape.h"
 
-// This is the definition that compilers link if they call the inline function instead of inlining it.
+// The definition that compilers link if they call the inline function instead of inlining it.
 extern void taper_put_double(taper_dtype dtype, void *data, int64_t index, double value);
 
 taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise, taper_dtype *dtype)

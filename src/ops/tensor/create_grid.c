@@ -44,7 +44,7 @@ static taper_status grid(taper_run *run, const taper_list *axes, size_t i, bool 
         const taper_tensor *axis = axes->items[swap && d < 2 ? 1 - d : d].as.tensor;
         view.sizes[d] = axis->rank == 0 ? 1 : axis->sizes[0];
     }
-    // These are the strides of x.reshape([1, …, n, …, 1]).expand(sizes).
+    // The strides are those of x.reshape([1, …, n, …, 1]).expand(sizes).
     const int64_t own = x->rank == 0 ? 1 : x->strides[0];
     for (size_t d = 0; d < axes->count; d++) {
         view.strides[d] = view.sizes[d] != 1 ? 0 : d < i ? taper_wrap_mul(own, view.sizes[i]) : own;

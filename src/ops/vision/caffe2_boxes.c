@@ -265,7 +265,7 @@ static bool comes_after(float a, float b)
 void taper_box_sort_given(const float *scores, size_t stride, int32_t *order, int32_t *spare, size_t count)
 {
     int32_t *from = order, *to = spare;
-    for (size_t width = 1; width < count; width *= 2) { // this is a stable merge sort
+    for (size_t width = 1; width < count; width *= 2) { // a stable merge sort
         for (size_t first = 0; first < count; first += 2 * width) {
             const size_t middle = taper_min_size(first + width, count), end = taper_min_size(first + 2 * width, count);
             size_t a = first, b = middle;

@@ -78,7 +78,7 @@ void taper_gemm_pack_panels(const taper_gemm_entry *entry, const taper_gemm_pack
         return;
     }
     const size_t nr = entry->nr, kr = entry->kr, kc = pack->kc, joined = pack->joined ? pack->ks : 1;
-    // Number of taps, and elements of a tap, as the kernel multiplies them.
+    // Number of taps, and of elements of a tap, in the products of the kernel.
     const size_t taps = pack->ks / joined, length = round_up(joined * kc, kr);
     const size_t panel = taper_gemm_panel_floats(entry, taps, joined * kc);
     const size_t most = pack->k_inner > 1 ? PACK_DEPTH / pack->k_inner * pack->k_inner : PACK_DEPTH;
