@@ -175,7 +175,7 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     plan.dilated = dilated && plan.rows != NULL;
     plan.pairs = ((plan.dilated ? (job->out_h - 1) / job->dilation_h + 1 : job->out_h) + 1) / 2;
     const size_t count = taper_dwconv_f32_packed_count(plan.block, job->out_c, plan.taps);
-    // These kernels do not add a summand.
+    // Depthwise kernels do not add a summand.
     if (job->epilogue.add != NULL || !taper_tensor_is_contiguous(job->args.weight) || count == 0 ||
         plan.taps > TAPS_POINTERS || job->kernel_h >= MOST_ROWS / 2 || job->stride_h >= MOST_ROWS / 2) {
         return TAPER_DECLINED;

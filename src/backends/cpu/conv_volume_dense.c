@@ -218,7 +218,7 @@ taper_status taper_conv_volume_dense(taper_call *call, const taper_conv_args *a)
         return TAPER_OK;
     }
     plan.y = taper_tensor_mutable(y);
-    // This cannot overflow, because y has that many elements.
+    // The number of positions cannot overflow, because y has that many elements.
     plan.positions = (size_t)(a->out_sizes[2] * a->out_sizes[3] * a->out_sizes[4]);
     plan.pieces = (plan.positions - 1) / PIECE_ROWS + 1;
     // The input is followed by an element of zeros and by the overread.

@@ -143,7 +143,7 @@ taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job)
     if (plan.taps > MOST_TAPS || packed == 0 || taper_i8_layer_bytes(plan.head.layer.places, packed) == 0) {
         return TAPER_DECLINED;
     }
-    // These are the pixels whose first tap is not left of the image, and whose last tap is not right of it.
+    // The pixels whose first tap is not left of the image, and whose last tap is not right of the image.
     const size_t reach = (job->kernel_w - 1) * job->dilation_w;
     plan.begin = taper_min_size((job->pad_left + job->stride_w - 1) / job->stride_w, job->out_w);
     plan.end = job->in_w + job->pad_left > reach ? (job->in_w + job->pad_left - reach - 1) / job->stride_w + 1 : 0;

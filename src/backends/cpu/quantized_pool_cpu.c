@@ -225,7 +225,7 @@ taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const ta
     if (x->dtype != TAPER_QU8 || z == NULL || z->scales != NULL || z->zero_point < 0 || z->zero_point > 255 ||
         !(z->scale > 0) || isinf(z->scale) || x->rank != 4 || x->hidden_nhwc || taper_ret_target(call, 0) != NULL ||
         taper_tensor_numel(x) == 0 || axis[1].output <= 0 || axis[2].output <= 0 || !taper_tensor_is_channels_last(x) ||
-        taper_tensor_is_contiguous(x)) { // if the input has both orders, PyTorch's result may have either
+        taper_tensor_is_contiguous(x)) { // if the input has both orders, PyTorch's result may have either order
         return TAPER_DECLINED;
     }
     const uint8_t kind = x->storage->kind;

@@ -214,7 +214,7 @@ static bool is_there(const taper_gpu_emitter *e, const taper_ir_value *value)
     return value->block != e->known->body || e->values[value->id - e->first_id].made;
 }
 
-// Reads the other arguments of a binary operator.
+// Reads the arguments of a binary operator that are no operands.
 static taper_status read_alpha(taper_gpu_emitter *e, const taper_node *node, uint32_t *step, double *alpha)
 {
     const taper_val *mode = taper_read_constant(&e->reader, taper_read_argument(node, "rounding_mode"));

@@ -55,7 +55,7 @@ enum { TAPER_GPU_FLOATS = 1, TAPER_GPU_TRUTHS = 2, TAPER_GPU_WHOLES = 4, TAPER_G
 // Finds the memory of a tensor. A tensor from outside is converted to vectors first. Refuses dtypes other than float32,
 // and empty tensors.
 TAPER_MUST_USE taper_status taper_gpu_operand(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_view *view);
-// Does what taper_gpu_operand does, for these dtypes.
+// Does what taper_gpu_operand does, but accepts only the dtypes of these flags.
 TAPER_MUST_USE taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *value, unsigned dtypes,
                                                  taper_gpu_view *view);
 // Does what taper_gpu_operand does, for all dtypes; integers become vectors. If integers in a run exceed the precision

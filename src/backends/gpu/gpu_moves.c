@@ -21,7 +21,7 @@ static void order_dims(const taper_gpu_view *to, int *dims)
 
 typedef struct movement {
     int64_t from[TAPER_GPU_RANK], there[TAPER_GPU_RANK], count[TAPER_GPU_RANK];
-    int packed; // number of the source's packed dimension among the six; 6 for plain numbers
+    int packed; // number of the source's packed dimension among the six dimensions of the loops; 6 for plain numbers
     bool reshaped;
     taper_gpu_edge edge;
     double fill;

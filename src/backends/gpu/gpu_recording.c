@@ -300,7 +300,7 @@ static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t 
 
 enum { MOST_AT_ONCE = 64 }; // largest number of dispatches in sequence without a barrier
 
-// Completes the constants of the work and chooses its variant; both select its pipeline.
+// Completes the constants of the work and chooses its variant. Constants and variant select the work's pipeline.
 static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t groups[3], bool *texels)
 {
     const taper_gpu_state *s = rec->state;

@@ -12,7 +12,7 @@ typedef struct taper_gpu_port {
     uint64_t offset; // offset in the buffer of all inputs, of all outputs, or of tensors that stay
     bool stays;      // true if the tensor is on the device (gpu_held.h)
     uint64_t bytes;
-    uint8_t rank; // rank; set only for a result, like dtype, sizes and scale below
+    uint8_t rank; // rank, dtype, sizes and scale are set only for a result
     uint8_t dtype;
     uint32_t most, below; // limits of an argument, as in taper_gpu_memory
     bool wraps;           // true if negative indices count from the end, as in taper_gpu_memory

@@ -118,8 +118,8 @@ typedef struct taper_gpu_chain {
     // Number of operands (E, then F); number of operands that the kernel has bindings for.
     uint32_t operand_count, most_operands;
     uint32_t most;              // largest number of steps in the kernel; 0 for no limit
-    bool only_plain;            // true if the kernel supports only plain steps
-    bool all;                   // true if the kernel also supports the rare steps
+    bool only_plain;            // true if taper_gpu_step_is_plain must hold for all steps
+    bool all;                   // true if the kernel supports the steps of taper_gpu_step_is_rare
     taper_gpu_view operands[2]; // operands E and F, broadcast to the result's sizes
 } taper_gpu_chain;
 

@@ -105,7 +105,7 @@ static void add_weights(const taper_tensor *w, int64_t channel, int32_t *sum, do
             at[d--] = 0;
         }
         if (d <= 0) {
-            *sum = (int32_t)(uint32_t)all; // wraps around, as on the CPU
+            *sum = (int32_t)(uint32_t)all; // the sum wraps around, as on the CPU
             *sizes = (double)without;
             return;
         }

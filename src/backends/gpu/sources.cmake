@@ -48,7 +48,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
             list(APPEND TAPER_GPU_METAL - -)
             continue()
         endif()
-        # This is the version of Metal's language in iOS 12 and macOS 10.14. Each buffer gets the number of its binding.
+        # The version of Metal's language is that of iOS 12 and macOS 10.14. Each buffer gets the number of its binding.
         set(compiled ${TAPER_GENERATED}/shaders/${id})
         add_custom_command(
             OUTPUT ${compiled}.metal

@@ -140,7 +140,7 @@ taper_status taper_vulkan_take_compiled(taper_gpu *gpu, const void *data, size_t
         .sType = VK_STRUCTURE_TYPE_PIPELINE_CACHE_CREATE_INFO, .initialDataSize = bytes, .pInitialData = data};
     VkPipelineCache cache;
     if (v->call.CreatePipelineCache(v->device, &info, NULL, &cache) != VK_SUCCESS) {
-        return TAPER_DECLINED; // the driver then compiles again
+        return TAPER_DECLINED; // the driver compiles the shaders again
     }
     v->call.DestroyPipelineCache(v->device, v->cache, NULL);
     v->cache = cache;
