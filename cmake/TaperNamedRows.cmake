@@ -7,7 +7,7 @@ list(FILTER sources INCLUDE REGEX "\\.(c|m)$")
 list(FILTER sources EXCLUDE REGEX "^${TAPER_GENERATED}/")
 list(APPEND sources src/backends/preparer_list.inc)
 list(TRANSFORM sources PREPEND ${PROJECT_SOURCE_DIR}/ REGEX "^src/")
-# The sources that run serialized NNAPI models: nnapi.c runs the nodes that the others make.
+# The sources that run serialized NNAPI models: nnapi.c runs the nodes, the other sources make the nodes.
 set(theirs ${sources})
 list(FILTER theirs INCLUDE REGEX "/src/(frontend/nnapi/.*|ops/call/emit)\\.c$")
 list(FILTER theirs EXCLUDE REGEX "/nnapi\\.c$")

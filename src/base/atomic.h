@@ -27,7 +27,7 @@ inline bool taper_refs_drop(taper_refs *refs)
     if (atomic_fetch_sub_explicit(refs, 1u, memory_order_release) != 1u) {
         return false;
     }
-    (void)atomic_load_explicit(refs, memory_order_acquire); // instead of a fence, which TSan does not support
+    (void)atomic_load_explicit(refs, memory_order_acquire); // this load replaces a fence, which TSan does not support
     return true;
 }
 

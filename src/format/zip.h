@@ -41,7 +41,7 @@ TAPER_MUST_USE taper_status taper_zip_open(const taper_allocator *allocator, con
                                            taper_zip *zip, taper_error *error);
 void taper_zip_close(taper_zip *zip);
 
-// Returns NULL if there is no such record.
+// Returns the record with this name, or NULL if there is none.
 const taper_zip_entry *taper_zip_find(const taper_zip *zip, const char *name, size_t length);
 
 // Finds the data of a record within the file's bytes, still compressed if the record is.

@@ -24,7 +24,8 @@ static inline taper_ir_value *taper_copy_of(const taper_copier *copier, taper_ir
     return copy != NULL ? copy : value;
 }
 
-// Records the copy of a value. Entries are not cleared before the next copy, because it sets every entry that it reads.
+// Records the copy of a value. Entries are not cleared before the next copy, because a copy sets every entry that it
+// reads.
 static inline void taper_stands_for(const taper_copier *copier, const taper_ir_value *value, taper_ir_value *copy)
 {
     if (value->id < copier->count) {

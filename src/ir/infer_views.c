@@ -325,7 +325,7 @@ static taper_shape stacked(const taper_infer_call *call)
     return dim < 0 ? taper_shape_unknown() : inserted(shape, dim, (int64_t)list->count);
 }
 
-// Returns the facts that all chunks share; they differ in one dimension.
+// Returns the facts that all chunks share. Chunks differ in one dimension.
 static taper_shape piece(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);

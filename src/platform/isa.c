@@ -117,7 +117,7 @@ bool taper_cpu_has_pclmul(void)
 
 const char *taper_instruction_set(size_t index, uint64_t *mask)
 {
-    // The sets for which this build has kernels.
+    // The instruction sets for which this build has kernels.
     static const struct {
         char name[16];
         uint32_t bit, with;

@@ -76,7 +76,7 @@ void taper_recording_destroy(const taper_allocator *allocator, taper_heap *heap,
 // created so far, and the number of a storage. taper_planner_hold ensures that storages up to number `until` do not
 // reuse the memory of storage `index`.
 const taper_birth *taper_planner_recorded(const taper_planner *planner);
-// Returns SIZE_MAX if the storage is not one of this run.
+// Returns the number of the storage in this run, or SIZE_MAX if the storage is not one of this run.
 size_t taper_planner_birth_of(const taper_planner *planner, const taper_storage *storage);
 void taper_planner_hold(taper_planner *planner, size_t index, size_t until);
 bool taper_planner_is_recording(const taper_planner *planner); // returns true if a plan is made from this run

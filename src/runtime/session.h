@@ -152,7 +152,7 @@ TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, co
 // output.
 TAPER_MUST_USE taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node,
                                                  taper_val *in, size_t in_count, taper_val *out, size_t out_count);
-// Finds the function to which a method call on self leads. *function is NULL if Taper itself implements the class
+// Finds the function that a method call on self runs. *function is NULL if Taper itself implements the class
 // (ops/lang/torchbind.h).
 TAPER_MUST_USE taper_status taper_interpret_callee(const taper_frame_source *source, const taper_node *node,
                                                    taper_val self, const taper_function **callee);

@@ -169,7 +169,7 @@ static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *sc
         }
         (void)snprintf(name, sizeof name, "aten::%s", row->layer);
         const taper_op *op = taper_row_find(name, "");
-        *done = op != NULL; // false if a selective build lacks the layer; such a build may have the target itself
+        *done = op != NULL; // false in a selective build without the layer; the build may have the target operator
         return op != NULL ? taper_export_call(l, scope, op, row->formal, row->given, true) : TAPER_OK;
     }
     return TAPER_OK;

@@ -189,7 +189,7 @@ taper_status taper_export_leaf_names(taper_export_lowering *l, const char **name
     }
     const taper_pt2_tree *args = &tree->children[0];
     for (size_t i = 0; i < args->count; i++) {
-        // This is the name of forward's argument if the file contains it.
+        // The name of forward's argument, if the file contains the name.
         const int length = i < p->argument_name_count ? snprintf(path, NAME, "%.100s", p->argument_names[i])
                                                       : snprintf(path, NAME, "args.%zu", i);
         TAPER_TRY(name_leaves(l, &args->children[i], 0, path, (size_t)length, names));

@@ -19,7 +19,7 @@ bool taper_ts_returns(const taper_ts_node *node, size_t *things)
     return false;
 }
 
-// Lowers the statements after the if in one of its branches, and converts the result to the declared type.
+// Lowers the statements that follow the if, inside one branch of the if, and converts the result to the declared type.
 static taper_status run_rest(taper_ts_lowering *l, const taper_ts_node *node)
 {
     taper_ts_frame *f = l->frame;

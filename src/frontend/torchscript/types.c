@@ -133,7 +133,7 @@ taper_status taper_ts_type(taper_ts_unit *unit, uint32_t file, taper_ts_node *no
         return taper_ts_fail(unit, TAPER_ERROR_FILE, file, node->at, "not a type");
     }
     if (node->as.type == NULL) {
-        if (++unit->type_depth > TAPER_LIMIT_TYPE_DEPTH) { // named tuples count too
+        if (++unit->type_depth > TAPER_LIMIT_TYPE_DEPTH) { // named tuples count as levels of nesting
             return taper_ts_fail(unit, TAPER_ERROR_RESOURCE, file, node->at, "the type is nested too deep");
         }
         TAPER_TRY(node->kind == TAPER_TS_INDEX ? generic_type(unit, file, node, &node->as.type)
