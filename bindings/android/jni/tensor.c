@@ -220,7 +220,7 @@ static jobject make_tensor(JNIEnv *env, taper_value *value, const taper_tensor_i
                                                 (jint)format, (jboolean)(info->read_only != 0), binding_handle(value),
                                                 info->scale, (jlong)info->zero_point);
         if ((*env)->ExceptionCheck(env) || tensor == NULL) {
-            // It is unknown if Java has taken the value, and leaking it is safer than a second release.
+            // Java may have taken the value or not. A leak of the value is safer than a second release.
             binding_no_error(env);
             tensor = NULL;
         }

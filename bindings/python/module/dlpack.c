@@ -16,7 +16,7 @@ static const struct {
              {'v', DLPACK_BFLOAT}, {'c', DLPACK_COMPLEX}, {'b', DLPACK_BOOL}};
 enum { CODES = sizeof codes / sizeof *codes };
 
-// ---- out
+// ---- to DLPack
 
 typedef struct exported {
     union {
@@ -201,7 +201,7 @@ PyObject *binding_tensor_dlpack_device(PyObject *self, PyObject *unused)
     return Py_BuildValue("(ii)", DLPACK_CPU, 0);
 }
 
-// ---- in
+// ---- from DLPack
 
 static bool is_reachable(long type)
 {

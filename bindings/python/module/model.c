@@ -268,7 +268,7 @@ static PyObject *seed(PyObject *self, PyObject *number)
         return NULL;
     }
     unsigned long long value = PyLong_AsUnsignedLongLong(number);
-    if (PyErr_Occurred() != NULL) { // negative, or too large for both types
+    if (PyErr_Occurred() != NULL) { // the number is negative, or too large for both types
         PyErr_Clear();
         int overflow;
         const long long negative = PyLong_AsLongLongAndOverflow(number, &overflow);

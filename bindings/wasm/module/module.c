@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functions for JavaScript, in addition to the functions of taper.h in exports.txt, which take only numbers and
-// addresses. These replace functions that take structs, so that JavaScript does not depend on their layout. Only
-// package/taper.js calls them.
+// addresses. The functions here replace functions that take structs, so that JavaScript does not depend on the layout
+// of structs. Only package/taper.js calls them.
 #include <math.h>
 #include <stdlib.h>
 

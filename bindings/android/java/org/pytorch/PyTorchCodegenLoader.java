@@ -9,7 +9,7 @@ public class PyTorchCodegenLoader {
     try {
       NativeLibrary.loadByName("torch-code-gen");
     } catch (Throwable t) {
-      // Most apps do not contain it, so a failure is not an error.
+      // Most apps do not contain libtorch-code-gen.so, so a failure is not an error.
     }
   }
 

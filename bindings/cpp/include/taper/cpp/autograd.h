@@ -117,7 +117,7 @@ class DetectAnomalyGuard
     bool before_;
 };
 
-// Makes a tensor that does not share the attributes of another.
+// Makes a tensor that does not share the attributes of another tensor.
 inline Variable make_variable(at::Tensor data, bool = false, bool = true)
 {
     return data;

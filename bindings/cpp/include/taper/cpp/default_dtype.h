@@ -22,7 +22,7 @@ inline caffe2::TypeMeta get_default_complex_dtype()
 {
     return caffe2::TypeMeta(kComplexFloat);
 }
-// Throws for another type than float.
+// Throws unless the type is float.
 inline void set_default_dtype(caffe2::TypeMeta type)
 {
     TORCH_CHECK_NOT_IMPLEMENTED(type == get_default_dtype(), "set_default_dtype: the default is always float, not ",

@@ -328,13 +328,13 @@ inline std::vector<std::shared_ptr<Operator>> getAllOperatorsFor(Symbol name)
         return text.compare(0, std::string::npos, schema, std::strcspn(schema, ".(")) == 0;
     });
 }
-// Returns null if there is no such operator.
+// Returns the operator of this name, or null if there is none.
 inline std::shared_ptr<Operator> findOperatorFor(const c10::OperatorName &name)
 {
     const c10::optional<c10::OperatorHandle> found = c10::Dispatcher::singleton().findSchema(name);
     return found.has_value() ? detail::operator_of(*found) : nullptr;
 }
-// Returns null if the library has another schema of this name, or none.
+// Returns the operator of this schema, or null if the library has another schema of this name, or none.
 inline std::shared_ptr<Operator> getOperatorForLiteral(const char *schema)
 {
     const std::shared_ptr<Operator> found = findOperatorFor(parseName(schema));

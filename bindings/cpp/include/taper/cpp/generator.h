@@ -47,7 +47,7 @@ class GeneratorState
         seed_.store(seed, std::memory_order_relaxed);
         taper_generator_seed(generator_, seed);
     }
-    // Keeps the seed of a state, which the generator has.
+    // Keeps the seed from which the generator's state was made.
     void remember(uint64_t seed)
     {
         seed_.store(seed, std::memory_order_relaxed);

@@ -156,7 +156,7 @@ struct IValue final {
     IValue(intrusive_ptr<ivalue::ConstantString> text);
     IValue(intrusive_ptr<ivalue::Object> object);
     IValue(intrusive_ptr<ivalue::Future> future); // defined in future.h
-    // These and the functions for their kinds are defined in named_type.h.
+    // named_type.h defines these constructors, and the functions for the kinds of their arguments.
     IValue(intrusive_ptr<ivalue::EnumHolder> holder);
     IValue(at::Generator generator);
     IValue(at::Storage storage);

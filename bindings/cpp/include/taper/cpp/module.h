@@ -172,7 +172,7 @@ class Module : public Object
     {
         return copy();
     }
-    // Returns a copy without these methods and attributes.
+    // Returns a copy without the named methods and attributes.
     Module clone(bool, const std::unordered_set<std::string> &ignored_methods,
                  const std::unordered_set<std::string> &ignored_attributes) const
     {

@@ -100,7 +100,7 @@ bool FunctionSchema::may_contain_alias(const SchemaArgument &a, const SchemaArgu
     }
     const auto types = [this](const SchemaArgument &of) { return mapTypeToAliasTypeSet(listed(of).type()); };
     const auto inside = [&](const SchemaArgument &of) { return getAliasTypeSetContainedTypes(types(of)); };
-    // Returns true if `one` may be any memory ("*"), and a value inside `container` may have its type.
+    // Returns true if `one` may be any memory ("*"), and a value inside `container` may have the type of `one`.
     const auto is_inside = [&](const SchemaArgument &one, const SchemaArgument &container) {
         const AliasInfo *const info = listed(one).alias_info();
         return info != nullptr && info->isWildcardAfter() && canAliasTypeSetsAlias(types(one), inside(container));

@@ -33,7 +33,7 @@ template <TypeKind K, class T> struct SingleElementType : public Type {
     {
         return containedType(0);
     }
-    // These are Type's own functions, which programs also name by this class.
+    // These functions are those of Type. Programs name them by this class too.
     bool hasFreeVariables() const
     {
         return Type::hasFreeVariables();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// caffe2::TypeMeta: the type of Tensor::dtype(), which compares equal to its ScalarType.
+// caffe2::TypeMeta: the type of Tensor::dtype(). A TypeMeta compares equal to the ScalarType of the same numbers.
 #ifndef TAPER_CPP_TYPE_META_H
 #define TAPER_CPP_TYPE_META_H
 

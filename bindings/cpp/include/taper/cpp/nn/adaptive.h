@@ -82,7 +82,7 @@ class AdaptiveLogSoftmaxWithLossImpl : public Cloneable<AdaptiveLogSoftmaxWithLo
     {
         out << "torch::nn::AdaptiveLogSoftmaxWithLoss";
     }
-    // Returns the logarithm of each target's probability, and the mean of their negatives.
+    // Returns the logarithm of each target's probability, and the negated mean of these logarithms.
     ASMoutput forward(const Tensor &input, const Tensor &target)
     {
         const int64_t batch = target.size(0);

@@ -85,7 +85,7 @@ class AnyValue
     {
     }
 
-    // Returns null if the value has another type.
+    // Returns a pointer to the value, or null if the value has another type.
     template <class T> T *try_get()
     {
         static_assert(std::is_same<T, std::decay_t<T>>::value, "an AnyValue holds no references and no arrays");

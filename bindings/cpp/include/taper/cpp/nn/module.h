@@ -208,8 +208,8 @@ class Module : public std::enable_shared_from_this<Module>
         return dynamic_cast<const M *>(this);
     }
 
-    // Both are defined in archive.h, which this header includes. They are declared inline here, because otherwise every
-    // unit would contain the class's virtual functions.
+    // archive.h, which this header includes, defines save and load. They are declared inline here, because otherwise
+    // every unit would contain the class's virtual functions.
     inline virtual void save(serialize::OutputArchive &archive) const;
     inline virtual void load(serialize::InputArchive &archive);
     virtual bool is_serializable() const
@@ -258,7 +258,7 @@ class Module : public std::enable_shared_from_this<Module>
     }
 
   protected:
-    // FORWARD_HAS_DEFAULT_ARGS overrides these in a module whose forward has defaults.
+    // FORWARD_HAS_DEFAULT_ARGS overrides these functions in a module whose forward has defaults.
     virtual bool _forward_has_default_args()
     {
         return false;

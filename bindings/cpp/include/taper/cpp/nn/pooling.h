@@ -141,7 +141,8 @@ inline std::vector<int64_t> _unpool_output_size(const Tensor &input, const IntAr
 namespace detail
 {
 
-// Returns the sizes of the result of a fractional pooling, which are given or a ratio of the input's.
+// Returns the sizes of the result of a fractional pooling, which are either given or computed by a ratio from the sizes
+// of the input.
 template <size_t D>
 std::vector<int64_t> fractional_sizes(const Tensor &input, const FractionalMaxPoolOptions<D> &options)
 {
@@ -165,7 +166,7 @@ template <size_t D> Tensor fractional_samples(const Tensor &input, const Fractio
                ? options._random_samples()
                : at::rand({input.dim() == rank + 1 ? 1 : input.size(0), input.size(-rank - 1), rank}, input.options());
 }
-// Takes the root of a mean of powers, whose sign it keeps. count: the number of elements of a kernel.
+// Takes the root of a mean of powers, and keeps the sign of the mean. count: the number of elements of a kernel.
 inline Tensor root_of_mean(const Tensor &mean, int64_t count, double norm)
 {
     return (at::sign(mean) * at::relu(at::abs(mean))).mul(count).pow(1. / norm);
