@@ -676,7 +676,7 @@ static void other_versions(void **state)
     assert_int_equal(taper_value_get_tensor(w.tensor, &newer.info, E), TAPER_OK);
     assert_int_equal(newer.info.sizes[1], 3);
     assert_int_equal(newer.info.strides[1], 144);
-    taper_tensor_info again = {.struct_size = sizeof again}; // will get pointers to the tensor's own arrays
+    taper_tensor_info again = {.struct_size = sizeof again}; // the call sets pointers to the tensor's own arrays
     assert_int_equal(taper_value_get_tensor(w.tensor, &again, E), TAPER_OK);
     assert_ptr_equal(again.sizes, newer.info.sizes);
     assert_ptr_equal(again.strides, newer.info.strides);

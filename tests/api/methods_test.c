@@ -62,7 +62,7 @@ static void only_some(void **state)
     taper_context_release(context);
 }
 
-// A draft loaded with fewer methods is saved without the others.
+// A draft loaded with fewer methods is saved without the other methods.
 static void drafts(void **state)
 {
     (void)state;

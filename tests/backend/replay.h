@@ -12,7 +12,7 @@ typedef struct replay {
     size_t length, capacity, lines;
     bool replaying;
     size_t at;         // offset in the text of the next line to compare
-    size_t mismatches; // number of lines that differ; the first difference is stored below
+    size_t mismatches; // number of lines that differ; wanted and got are the first of them
     char wanted[256], got[256];
 } replay;
 

@@ -30,7 +30,7 @@ NUMBERS, UNIT, INDEX, POSITIVE, DEFINITE, LOWER, QUANTIZED, ONES, ZEROS = range(
 SIZES = [(2, 3), (3, 3), (4,), (2, 3, 4, 4), (1, 2, 5), (3,), (2, 2, 3), (), (1,), (2, 4, 4), (4, 4), (1, 3, 4, 4, 4), (6,), (2, 2, 2, 2), (5, 2), (1, 4)]
 # These operators return memory that is not initialized, so elements are not compared.
 ANYTHING = ("empty", "new_empty", "resize", "_resize", "_empty", "set_")
-# These are not called: they end the process, count threads, or need other kinds of arguments.
+# Functions that are not called: they end the process, count threads, or need other kinds of arguments.
 LEFT = {"_nnpack_available": "depends on the machine", "is_vulkan_available": "there is one in neither, by chance",
         "q_per_channel_scales": "behaviour_test"}
 

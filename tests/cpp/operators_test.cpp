@@ -165,7 +165,7 @@ void refusals()
     CHECK_THROWS(RegisterOperators("test_ops::bad(Tensor x) -> int", &twice), "result 0 is int");
     CHECK_THROWS(RegisterOperators("test_ops::bad", static_cast<at::Tensor (*)(const at::Tensor &)>(nullptr)), "null");
     CHECK_THROWS(RegisterOperators().op(RegisterOperators::options()), "no schema");
-    CHECK_THROWS(RegisterOperators().op("test_ops::bad"), "test_ops::bad"); // has neither a schema nor a function
+    CHECK_THROWS(RegisterOperators().op("test_ops::bad"), "test_ops::bad"); // the schema and the function are missing
     CHECK_THROWS(
         RegisterOperators("test_ops::one(Tensor x) -> Tensor", RegisterOperators::options().schema("test_ops::other")),
         "options have one schema");

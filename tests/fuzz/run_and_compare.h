@@ -123,8 +123,8 @@ static inline bool same_tensor(const taper_value *a, const taper_value *b, bool 
     if (exact) {
         return difference == 0;
     }
-    // Tolerates differences in integers, which may result from comparing two floats, and if numbers are large, because
-    // these absorb small differences.
+    // Tolerates differences of integers, which may result from comparing two floats, and of large numbers, which absorb
+    // small differences.
     return !floating || largest > 1e6 || difference <= 1e-3 * largest + 1e-4;
 }
 

@@ -33,7 +33,7 @@ static void wrong_numbers(void **state)
 static void end_memory(void *user)
 {
     test_allocator *const allocator = user;
-    // Lets all allocations after the device's run fail; these belong to the CPU's run.
+    // Lets all allocations after the device's run fail; these allocations belong to the CPU's run.
     allocator->fail_all = gpu_calls(GPU_RUN) == 2;
     allocator->fail_at = allocator->fail_all ? 1 : 0;
 }

@@ -392,7 +392,7 @@ class DeepHeads(nn.Module):
 
 
 def later():
-    """Cases added after all others, whose random numbers must not change; numbers for a remainder must not be near a step."""
+    """The last cases, so that the random numbers of the earlier cases do not change; numbers for a remainder must not be near a step."""
     for kind in ("scripted", "lite"):
         case(f"{kind}_halves", (kind, Halves()), (2, 3, 7, 9))
     images = {

@@ -9,7 +9,7 @@
 #include "check.h"
 #include "ops/kernels/kernel_select.h"
 
-// This is a simple transpose, with which this test packs weights. The transposes of the instruction sets are checked in
+// A simple transpose, with which this test packs weights. The transposes of the instruction sets are checked in
 // vector_f32_check.c.
 static void transpose(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {

@@ -65,7 +65,7 @@ static void gru_cell(const taper_vector_entry *v, size_t n, size_t step, bool in
 void check_vector_f32_cells(const taper_vector_entry *v, size_t n)
 {
     const size_t step = n + check_below(4);
-    if (v->lstm_cell != NULL) { // NULL in builds without these operators
+    if (v->lstm_cell != NULL) { // lstm_cell is NULL in builds without recurrent operators
         lstm_cell(v, n, step);
         gru_cell(v, n, step, false);
         gru_cell(v, n, step, true);

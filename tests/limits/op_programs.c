@@ -14,7 +14,7 @@
 
 enum { MOST_STEPS = 4, TRIES = 3, MOST_LOOKED_AT = 1 << 16, DEEPEST = 4 };
 
-static unsigned programs = 5000; // number of programs for each operator; at first, the total
+static unsigned programs = 5000; // number of programs for each operator, set from argv
 static long only = -1;
 
 // ---- operators that return views; programs begin with them
@@ -42,7 +42,7 @@ static void find_view_rows(void)
 
 // ---- programs
 
-// Reads all data of a tensor, as any code may.
+// Reads all data of a tensor, because any code may do so.
 static void look_at(bench *b, taper_val value, int depth)
 {
     if (value.tag == TAPER_LIST && depth < DEEPEST) { // a depth limit, because a list may contain itself

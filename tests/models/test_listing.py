@@ -735,7 +735,7 @@ class Decided(nn.Module):
 
 
 class Kinded(nn.Module):
-    """isinstance that the types decide."""
+    """Calls of isinstance that the types decide."""
 
     def kind(self, p: Union[int, float]) -> int:
         if isinstance(p, int):

@@ -47,7 +47,7 @@ class Run:
         if case.name.startswith("quantized"):
             values = np.unique(self.want[0])
             self.unit = float(np.diff(values).min()) if len(values) > 1 else 1
-            self.unit *= 2 if "per channel" in case.name else 1  # several layers round from floats
+            self.unit *= 2 if "per channel" in case.name else 1  # per channel, several layers round from floats, so two steps are allowed
         self.traced = (torch.jit.script(case.module) if isinstance(case, all_cases.Scripted)
                        else torch.jit.trace(case.module, tuple(case.inputs), check_trace=False))
         torch.jit.save(self.traced, self.path("net.pt"))
@@ -133,7 +133,8 @@ class Run:
         return "" if same else "other words or weights"
 
 
-# PyTorch's converter writes wrong operations for these, or others than in the graph. Taper refuses to write them in PyTorch's layout.
+# For these cases PyTorch's converter writes wrong operations, or other operations than in the graph. Taper refuses to write them in
+# PyTorch's layout.
 NOT_AS_PYTORCH = ("max pool, sizes up", "slice", "softmax of")
 
 

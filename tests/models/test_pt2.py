@@ -48,7 +48,7 @@ INTEGERS = {  # {program: (operators of the optimized program that compute with 
     "pt2e_functions": ("aten::sigmoid quantized::elu quantized::leaky_relu aten::permute", True),
 }
 
-# The files of these programs must contain no operator that PyTorch's lite interpreter lacks.
+# The files of these programs must contain only operators that PyTorch's lite interpreter has.
 WHOLLY = ("pt2e_convnet", "pt2e_convnet_core", "pt2e_batch", "pt2e_mixed", "pt2e_dynamic", "pt2e_conv1d", "pt2e_conv3d", "pt2e_transposed")
 # A file for the lite interpreter has quantized::linear_dynamic, which does not have a smallest scale (docs/numerics.md).
 NOT_WRITTEN = ("pt2e_dynamic_small",)

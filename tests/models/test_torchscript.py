@@ -599,7 +599,7 @@ def untagged(name, data):
             stored = opcodes[i + 1][0].name == "BINPUT"
             if stored:
                 memo[opcodes[i + 1][1]] = "text" if text else "tag"
-            i += 1 + stored + 2 * bool(text)  # followed by TUPLE2 and REDUCE
+            i += 1 + stored + 2 * bool(text)  # skips the TUPLE2 and the REDUCE after a text
             continue
         kept.append(data[at:ends[i]])
         i += 1

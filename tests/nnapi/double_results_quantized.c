@@ -87,7 +87,7 @@ void results_integers(nnapi *n)
         OPERATION(&b, QUANTIZE, add_result(&b, Q8, 0.5f, 1, SIZES(3)), add_input(&b, F32, 0.0f, 0, SIZES(3)));
         c = compile(&b);
         check_bytes(n, &c, reals, sizeof reals, (const uint8_t[]){0, 2, 7}, 3);
-        b = build(n); // represents 100 and 25 in steps of 0.5, and 1 and 2 in steps of 1
+        b = build(n); // the input is 100 and 25 in steps of 0.5, the constant is 1 and 2 in steps of 1
         in = add_input(&b, Q8, 0.5f, 0, SIZES(2));
         const uint32_t other = add_constant(&b, Q8, 1.0f, 10, SIZES(2), (const uint8_t[]){11, 12}, 2);
         OPERATION(&b, CONCATENATION, add_result(&b, Q8, 1.0f, 0, SIZES(4)), in, other, add_int(&b, 0));

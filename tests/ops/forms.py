@@ -50,7 +50,7 @@ def schemas(op):
 
 
 def outs_of(op):
-    """Returns the names of the out arguments of its first .out form, or ()."""
+    """Returns the names of the out arguments of the operator's first .out form, or ()."""
     for schema in schemas(op):
         names = tuple(a.name for a in schema.arguments if a.is_out)
         if names and not any(str(a.type) == "List[Tensor]" for a in schema.arguments if a.is_out):

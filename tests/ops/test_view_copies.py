@@ -9,7 +9,7 @@ forms = functools.partial(forms, other=None)
 
 CASES = []
 A = "torch.ops.aten."
-# These do not resize out, so out always has the result's sizes.
+# Operators that do not resize out: out always has the result's sizes.
 copies = functools.partial(forms, empty=False)
 
 

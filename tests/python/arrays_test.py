@@ -66,7 +66,7 @@ class In(unittest.TestCase):
     def test_who_sees_writes(self):
         x = np.zeros(3, np.float32)
         t = MODEL.add_one(x)
-        self.assertEqual(x.tolist(), [1, 1, 1])  # torch.from_numpy(x) shares memory too
+        self.assertEqual(x.tolist(), [1, 1, 1])  # torch.from_numpy(x) shares memory with x
         self.assertEqual(address(t), x.ctypes.data)
         x.setflags(write=False)
         t = MODEL.add_one(x)
@@ -266,7 +266,7 @@ class Out(unittest.TestCase):
         self.assertLess(len(str(taper.tensor(np.zeros((2,) * 16)))), 100)  # with 16 dimensions there are too many corners to print
 
     def test_str_without_numpy(self):
-        # This runs in its own process, in which the import of NumPy fails.
+        # The code runs in its own process, in which the import of NumPy fails.
         code = ("import sys; sys.modules['numpy'] = None; import array, taper; "
                 "print(taper.tensor(array.array('f', [0.5, 2])), taper.tensor(memoryview(bytes(6)).cast('B', (2, 3))))")
         done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "PYTHONPATH": os.path.dirname(os.path.dirname(taper.__file__))},

@@ -128,7 +128,7 @@ class WrongUse(ToolCase):
 
 
 class Dev(unittest.TestCase):
-    """Runs ./dev with nothing on PATH that could build or install, in case it continues."""
+    """Runs ./dev with nothing on PATH that could build or install, in case ./dev continues."""
     ROWS = [
         (["tset"], 'there is no verb "tset"'), (["test", "--quik"], 'test has no option "--quik"; it takes --quick --full'),
         (["test", "--quick", "--full"], 'test takes one option, not "--quick --full"'), (["demo", "now"], 'demo has no option "now"; it takes none'),

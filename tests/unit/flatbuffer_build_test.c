@@ -158,7 +158,7 @@ static void out_of_memory(void **state)
             assert_int_equal(status, TAPER_OK);
             break;
         }
-        // Building may succeed, because it works without the table of strings.
+        // Building may succeed, because a table of strings is not necessary.
         assert_true(status == TAPER_ERROR_RESOURCE || status == TAPER_OK);
     }
 }

@@ -381,7 +381,7 @@ static void failures(void **state)
             status = write_to(&s.module, i % 2 == 1, &limited);
             failed = atomic_load(&allocator.calls) >= allocator.fail_at;
             allocator.fail_at = 0;
-            // Writing may succeed, because it works without the tables of strings.
+            // Writing may succeed, because tables of strings are not necessary.
             assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE);
             assert_int_equal(atomic_load(&allocator.blocks), blocks);
         }

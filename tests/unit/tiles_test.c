@@ -92,7 +92,7 @@ static void what_stays(void **state)
     (void)state;
     const taper_run run = {0};
     cut c = {.rows = 4225, .mr = 14, .row_bytes = 8 << 10, .panels = 16, .panel_bytes = 2049 * 32 * 4, .work = 1e7};
-    // This is a layer from 2048 to 512 channels on 65 x 65 pixels: two strips need half of the cache.
+    // A layer from 2048 to 512 channels on 65 x 65 pixels: two strips need half of the cache.
     taper_tiles tiles = make(&run, &c);
     assert_int_equal(tiles.group, 2);
     assert_int_equal(tiles.block, 1);

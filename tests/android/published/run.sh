@@ -64,7 +64,7 @@ for artifact in pytorch_android pytorch_android_lite pytorch_android_torchvision
         [ "$status" != 0 ] || ! grep -vxF -f "$list" "$folder/list" >"$folder/out" || status=1
         [ -s "$folder/list" ] || status=1
         check "$artifact $version: $(wc -l <"$folder/list") members are in $(basename "$list")"
-        # This tests japicmp itself: it must find a planted difference.
+        # japicmp itself is tested: it must find a planted difference.
         if compare "$old" "$folder/less.jar"; then status=1; else status=0; fi
         check "$artifact $version: classes that are missing are found"
     done

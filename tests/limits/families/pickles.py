@@ -374,7 +374,7 @@ growing = setstate(code("LIST_CONSTRUCT 0 0; STORE 3 0; LOADC 3 0; LOADC 1 0; LO
 
 
 def states_of_long_class(size):
-    """Objects of a class with a long name that wait for its __setstate__."""
+    """Objects of a class with a long name, whose states the class's __setstate__ sets."""
     name = "N" * (size // 2)
     first = put(3, glob("__torch__", name)) + b")\x81K\x05b"
     pending = obj("__torch__", "M", attributes(a=items(first + (get(3) + b")\x81K\x05b") * (size // 2 // 14))))

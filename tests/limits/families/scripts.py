@@ -132,7 +132,7 @@ def attributes_of_class(size):
 
 
 def objects_of_wide_class(size):
-    """Objects of a class with many attributes that share their state."""
+    """Objects that share one state, of a class with many attributes."""
     n = max(size // 3 // 14, 1)
     child = "class N(Module):\n  __parameters__ = []\n  __buffers__ = []\n" + "".join(f"  a{i} : int\n" for i in range(n)) + \
             "  def forward(self: __torch__.N, x: Tensor) -> Tensor:\n    return x\n"

@@ -57,7 +57,7 @@ class Forms:
         self.methods = sorted({m for m, _ in calls} - {"forward"})
 
     def without_dead_code(self):
-        """Returns PyTorch's result after optimization, which removes code that raises if its value is unused."""
+        """Returns PyTorch's result after optimization. PyTorch then removes code whose value is unused, even if the code raises."""
         got = test_apps.run_torch(torch.jit.load(self.pt), self.calls)
         return got if got[-1][1] != self.raised or len(got) > len(self.wanted) else None
 

@@ -345,7 +345,7 @@ class Body(Expressions):
         if not self.leaves:
             self.new_leaf()
         leaf = r.choice(self.leaves)
-        if r.random() < 0.25 and not self.p.asked:  # PyTorch 1.13 adds to the sum of a leaf for torch.autograd.grad, too, after some writes
+        if r.random() < 0.25 and not self.p.asked:  # after some writes, PyTorch 1.13 adds to the sum of a leaf even for torch.autograd.grad
             return self.backward(leaf)
         self.p.asked = True
         outputs, given = [], []

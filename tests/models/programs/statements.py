@@ -240,7 +240,7 @@ class Body(Expressions):
         self.frozen -= set(yes) | set(no)
 
     def both(self):
-        """Adds a name that both branches set."""
+        """Adds a name that both branches of an if set."""
         t, name = self.random_type(), self.fresh()
         self.put(f"if {self.expr(BOOL)}:")
         for after in ("else:", None):

@@ -110,7 +110,7 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
         const operation *op = &body->model->operations[i];
         if (op->row == NULL || double_refuses(op->code)) {
             body->finished = false;
-            // This is not a misuse: a model may contain operations that a device does not support.
+            // The call is not a misuse: a model may contain operations that a device does not support.
             LEAVE(ANEURALNETWORKS_BAD_DATA);
         }
     }
