@@ -6,8 +6,8 @@ adds.pt        500 sums of two run-time inputs of 4 floats
 convs.pt       300 convolutions 1x1 of 8 channels over one pixel
 NAME.pt        100 copies of the small layer NAME
 
-Time them with: taper bench FILE --threads 1 --iter 3000 --input-dims DIMS --disable segments,fold_constants
-DIMS is printed with the name of the file."""
+Time the models with: taper bench FILE --threads 1 --iter 3000 --input-dims DIMS --disable segments,fold_constants DIMS is printed with the name of
+the file."""
 
 import argparse
 import os

@@ -3,9 +3,9 @@
 """operators.py TAPER [--filter TEXT] [--threads N] [--rounds R] [--over RATIO] [--any-blas]
 
 Measures one operator per row, at sizes of real models, in Taper and in PyTorch's lite interpreter, with an optimized BLAS (torch_blas.py). Both
-have the same file and inputs, and alternate, each in its own process (PyTorch's runs for all rows). Results are compared first. Prints the
-medians in microseconds and the median of the ratios; --over prints only rows with a larger ratio. Pin it to a core (taskset -c 1) for one
-thread. Needs python3-torch, and python3-torchvision for the rows of boxes."""
+have the same file and inputs, and alternate, each in its own process (PyTorch's runs for all rows). Results are compared first. Prints the medians
+in microseconds and the median of the ratios; --over prints only rows with a larger ratio. Pin the script to a core (taskset -c 1) for one thread.
+Needs python3-torch, and python3-torchvision for the rows of boxes."""
 import argparse
 import itertools
 import json

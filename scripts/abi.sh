@@ -34,7 +34,7 @@ if [ $update = 1 ]; then
     exit 0
 fi
 compare() { abidiff --no-added-syms "$1" "$folder/now.abi" >"$folder/changes" 2>&1; }
-# This tests abidiff itself: it must notice a renamed function, and an enumerator with another value.
+# The loop tests abidiff itself: abidiff must notice a renamed function, and an enumerator with another value.
 for change in 's/taper_version/taper_gone/g' "s/'TAPER_ERROR_RAISED' value='6'/'TAPER_ERROR_RAISED' value='16'/"; do
     sed "$change" "$committed" >"$folder/other.abi"
     if compare "$folder/other.abi"; then

@@ -14,7 +14,8 @@
 #   IOS_DEPLOYMENT_TARGET         the oldest iOS (12.0)
 #   BUILD_ROOT                    a folder instead of build_ios
 #
-# It uses Xcode's compiler and SDK. Without xcrun it uses clang with the headers of scripts/apple/zig.sh, which are enough for C.
+# The script uses Xcode's compiler and SDK. Without xcrun the script uses clang with the headers of scripts/apple/zig.sh, which
+# are enough for C.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 folder=${BUILD_ROOT:-$root/build_ios}

@@ -11,8 +11,8 @@ Commands      a verb and the options of ./dev are in its usage text, and the opt
               command occurs in the tree. tests/docs/options_test.py asks the programs for their options.
 Build options a -DTAPER_… is declared by a list of CMake.
 
-It reads the pages of tests/docs/pages.py and the README.md of each folder, except CHANGELOG.md, which is history. It reads the commands of code
-blocks that are not run; tests/docs/pages_test.py runs the others."""
+The script reads the pages of tests/docs/pages.py and the README.md of each folder, except CHANGELOG.md, which is history. It reads the commands of
+code blocks that are not run; tests/docs/pages_test.py runs the others."""
 import argparse
 import fnmatch
 import functools

@@ -60,7 +60,7 @@ CASE_PAGES = ("docs/numerics.md", "docs/numerics-differences.md")
 # These numbers are no figures: they are values of flags, bounds of intervals, and neutral elements.
 NO_FIGURES = ("0", "1", "−0")
 
-# Words are numbers from "three" on: "two" mostly says which things are meant.
+# Number words are checked from "three" on, because "two" mostly stands for "both".
 WORDS = ("three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|"
          "sixty|dozen|hundred|thousand")
 NUMBER = re.compile(rf"(?<![\w.,/^-])(?:[−-](?=\d))?\d(?:[\d.,]*\d)?(?:e-?\d+)?|\b(?:{WORDS})\b", re.I)

@@ -75,7 +75,8 @@ build() { # arguments: folder, options of cmake…
 coverage() {
     profdata=$(tool llvm-profdata) && cov=$(tool llvm-cov) || { echo "fuzz.sh: llvm-profdata and llvm-cov are needed" >&2; exit 1; }
     flags="-fprofile-instr-generate -fcoverage-mapping"
-    # This uses the project's main, which replays files. Unlike libFuzzer's main it returns, so that the profile is written.
+    # The build uses the project's main, which replays files. Unlike libFuzzer's main, this main returns, so that the
+    # profile is written.
     build "$DIR-coverage" -DCMAKE_BUILD_TYPE=Debug -DCMAKE_C_FLAGS="-O1 $flags" -DTAPER_HAS_LIBFUZZER_FLAG=OFF
     for target in $TARGETS; do
         program=$DIR-coverage/bin/fuzz_$target

@@ -8,7 +8,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: apple.sh OUT}"
 out=$(cd "$1" && pwd)
 work=$root/build/apple
-# This fails before anything is built if the machine has neither Xcode nor zig.
+# If the machine has neither Xcode nor zig, the script fails before anything is built.
 if ! command -v xcrun >/dev/null; then
     why=$("$root/scripts/apple/zig.sh" 2>&1 >/dev/null) || { status=$?; echo "$why"; exit $status; }
 fi

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """sbom.py FILE: writes the software bill of materials of this tree, SPDX 2.3 in JSON.
 
-It has the project with its version and licence, each file that a build may read with its checksums, and the libraries that programs link.
-The files are the files that git tracks, or all files of the folder if it is not a git repository. The same tree makes the same bytes: the
-date is that of SOURCE_DATE_EPOCH, or of the commit."""
+The list names the project with its version and licence, each file that a build may read with its checksums, and the libraries that programs link.
+The files are the files that git tracks, or all files of the folder if it is not a git repository. The same tree makes the same bytes: the date is
+that of SOURCE_DATE_EPOCH, or of the commit."""
 import datetime
 import hashlib
 import json

@@ -395,7 +395,7 @@ bool input_from_text(const input_source *source, const char *text, const taper_t
     if (text[0] != '"' && text[0] != '[' && text[0] != '{' && (text[0] == '@' || input_names_tensor(text))) {
         return tensor_from_text(source, text, type, value);
     }
-    // This is also true for an empty text, because strchr finds the NUL.
+    // may_be_json is true for an empty text too, because strchr finds the NUL.
     bool may_be_json = strchr("\"[{-+0123456789 \t\r\n", text[0]) != NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         may_be_json = may_be_json || strncmp(text, words[i], strlen(words[i])) == 0;

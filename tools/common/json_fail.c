@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Defines the function that the programs' copy of the library's JSON reader calls after an error. json_value.c passes
+// Defines json_fail_at, which the programs' copy of the library's JSON reader calls after an error. json_value.c passes
 // no taper_error and reports the problem itself.
 #include "base/status.h" // this build renames taper_fail_at to json_fail_at
 

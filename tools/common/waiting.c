@@ -13,7 +13,7 @@
 static struct timespec after(double seconds)
 {
     struct timespec time;
-    clock_gettime(CLOCK_REALTIME, &time); // this is the clock that pthread_cond_timedwait uses
+    clock_gettime(CLOCK_REALTIME, &time); // pthread_cond_timedwait uses this clock
     const double fraction = (double)time.tv_nsec * 1e-9 + seconds;
     time.tv_sec += (time_t)fraction;
     time.tv_nsec = (long)((fraction - (double)(time_t)fraction) * 1e9);
