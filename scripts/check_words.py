@@ -41,7 +41,7 @@ DIRECTIVES = re.compile(r"SPDX-|noqa\b|shellcheck |pylint:|type: |v\d[\d.]*$|!")
 MOST_WORDS = 25
 
 Rule = collections.namedtuple("Rule", "name form example fine")
-Sentence = collections.namedtuple("Sentence", "line text kind")  # kind: "prose", "comment" or "label"
+Sentence = collections.namedtuple("Sentence", "line text kind first")  # kind: "prose", "comment" or "label"; first: true if a comment begins here
 Finding = collections.namedtuple("Finding", "path line rule text")
 
 
@@ -60,6 +60,13 @@ def opening(sentence):
     words = r"[\W_]*(Of|What|Whether|Who|Where|Those|As)\b"
     match = re.match(words, sentence.text, re.I if sentence.kind == "comment" else 0)
     return match.group(1) if match and sentence.kind != "label" else None
+
+
+def pronoun(sentence):
+    """A comment begins with a noun: no text before it names what a pronoun means."""
+    match = re.match(r"[\W_]*(?:(It|They|Them|Their)|(This|These|Both) (?:is|are|was|were|has|have|had|do|does|can|cannot|may|must|need|needs|takes|fails|uses))\b",
+                     sentence.text, re.I)
+    return match.group(1) or match.group(2) if match and sentence.kind == "comment" and sentence.first else None
 
 
 def phrase(form):
@@ -116,6 +123,8 @@ RULES = [
     Rule("two semicolons", two_semicolons, "It reads; it checks; it writes.", "It reads; it writes."),
     *[Rule("opening", opening, f"{word} the rows, the last one wins.", f"The last one wins, {word.lower()} the rows say.")
       for word in ("Of", "What", "Whether", "Who", "Where", "Those", "As")],
+    *[Rule("a comment that begins with a pronoun", pronoun, f"{opening} the last row.", f"The last row: {opening.lower()} one.")
+      for opening in ("It is", "They are", "Their order is", "This cannot be", "These are", "Both must be")],
     *[Rule(f"write: {instead}", phrase(form), example, fine) for form, instead, example, fine in PHRASES],
 ]
 
@@ -236,12 +245,14 @@ def is_source(path):
 
 
 def sentences(path, text):
+    lines = text.split("\n")
     for line, unit, kind in units_of(path)(text):
         start = 0
+        first = line < 2 or lines[line - 2].strip() not in ("//", "#", "*")  # false for a further paragraph of a comment
         for end in [match.end() for match in re.finditer(r"[.!?:][\"')\]*]*\s+(?=[\"'(*]*[A-Z])|[.!?][\"')\]*]*\s+(?=x{3}|\d)", unit)] + [len(unit)]:
             sentence = unit[start:end]
             lead = len(sentence) - len(sentence.lstrip())
-            yield Sentence(line + unit.count("\n", 0, start + lead), sentence.strip(), kind)
+            yield Sentence(line + unit.count("\n", 0, start + lead), sentence.strip(), kind, first and start == 0)
             start = end
 
 
