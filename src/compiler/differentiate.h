@@ -12,15 +12,14 @@
 
 // Facts about values, as bits.
 enum {
-    TAPER_AHEAD_REACHED = 1, // an output of the request depends on it
-    TAPER_AHEAD_NEEDS = 2,   // it needs a gradient, because it was computed from a leaf
-    TAPER_AHEAD_WANTED = 4,  // it is an input of the request, or was computed from such an input
-    TAPER_AHEAD_ASKED = 8,   // it is an input of the request
-    TAPER_AHEAD_USED = 16,   // an operator with a derivative has used it, although it needs no gradient
-    TAPER_AHEAD_OVERWRITTEN =
-        32,                 // an in-place operator has overwritten it, and later users take that operator's result
-    TAPER_AHEAD_SEEN = 64,  // its node comes before the node that is examined
-    TAPER_AHEAD_OWNED = 128 // nothing but later sums reads its gradient so far, so sums may be written to it
+    TAPER_AHEAD_REACHED = 1,      // an output of the request depends on the value
+    TAPER_AHEAD_NEEDS = 2,        // the value needs a gradient, because it was computed from a leaf
+    TAPER_AHEAD_WANTED = 4,       // an input of the request, or computed from an input
+    TAPER_AHEAD_ASKED = 8,        // an input of the request
+    TAPER_AHEAD_USED = 16,        // an operator with a derivative has used the value before it needed a gradient
+    TAPER_AHEAD_OVERWRITTEN = 32, // an in-place operator has written to the value; later users take its result
+    TAPER_AHEAD_SEEN = 64,        // the value's node comes before the node that is examined
+    TAPER_AHEAD_OWNED = 128       // only later sums read the value's gradient so far, so they may write to it
 };
 
 enum { TAPER_AHEAD_OTHERS = 32 }; // largest number of tensors that might be the same object as an input
