@@ -38,7 +38,7 @@ typedef struct pass {
 #define PACKS(name, summary)
 #define UNPACKS(name, summary)
 #endif
-#if defined(TAPER_WITH_PASSES) && defined(TAPER_WITH_GRADIENTS)
+#if TAPER_DIFFERENTIATES
 #define WITH_GRADIENTS(pass) pass
 #else
 #define WITH_GRADIENTS(pass)

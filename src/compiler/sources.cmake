@@ -50,7 +50,7 @@ if(TAPER_WITH_PASSES) # recompose turns float layers between dequantize and quan
         src/compiler/recompose_weights.c
     )
 endif()
-if(TAPER_WITH_PASSES AND TAPER_WITH_GRADIENTS)
+if(TAPER_DIFFERENTIATES)
     list(APPEND TAPER_SOURCES
         src/compiler/differentiate.c
         src/compiler/differentiate_facts.c

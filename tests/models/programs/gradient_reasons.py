@@ -12,6 +12,7 @@ SEEDS = {
     61001140: "Taper refuses the gradient of fill_diagonal_ on an expanded view, whose diagonal PyTorch sees as a view of its own",
     61001347: "a gradient that is a view of a given one is written to, which PyTorch refuses",
     81000578: "a branch depends on the layer norm of equal elements: 0 in Taper, and -1e-15 in PyTorch",
+    92000258: "detach_ of a result of einsum, which is a view of a product in PyTorch and a tensor of its own in Taper",
     86000061: "the layer norm of equal elements multiplies the rounding of their mean by 316",
 }
 
