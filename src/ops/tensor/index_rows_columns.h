@@ -36,13 +36,15 @@ static taper_status into_columns(taper_call *call, const rows *r, taper_into ope
                                   .operation = operation,
                                   .dtype = (taper_dtype)x->dtype};
     bool bad;
-    for (int64_t i = 0; i < r->count; i++) { // checks every index before anything is written
+    // Every index is checked before anything is written.
+    for (int64_t i = 0; i < r->count && taper_run_step(call->run, i, 1); i++) {
         const int64_t at = taper_index_at(r->index, i * r->index_step);
         if (at < 0 || at >= r->size) {
             return TAPER_DECLINED;
         }
     }
-    return taper_gather_rows(call->run, &columns, &bad);
+    const taper_status status = taper_run_outcome(call->run, TAPER_OK);
+    return status == TAPER_OK ? taper_gather_rows(call->run, &columns, &bad) : status;
 }
 
 #endif
