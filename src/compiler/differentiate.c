@@ -9,6 +9,7 @@
 
 enum {
     MOST_ASKS = 16,        // largest number of requests of a model
+    MOST_USES = 256,       // largest number of uses of a container that are read
     MOST_COMPOSITIONS = 8, // compositions may consist of compositions
     MOST_NODES = 1 << 16   // largest number of nodes of a graph with a request
 };
@@ -22,13 +23,30 @@ typedef struct asks {
     bool declined;
 } asks;
 
-// Returns true for a tensor from outside, whose flag says whether it needs a gradient.
+static bool is_parameter(const taper_ir_value *value)
+{
+    return value->node == NULL && value->block->parent == NULL;
+}
+
+// Returns true for a tensor from outside, whose flag says whether it needs a gradient: a parameter, a constant, or an
+// item of a container from outside to which the graph adds nothing.
 static bool has_flag(const taper_ir_value *value)
 {
     const taper_node *const node = value->node;
-    return node != NULL ? node->kind == TAPER_NODE_GET_ATTR || node->kind == TAPER_NODE_CONSTANT ||
-                              taper_node_has(node, TAPER_OP_ITEM)
-                        : value->block->parent == NULL;
+    if (is_parameter(value) || (node != NULL && node->kind == TAPER_NODE_CONSTANT)) {
+        return true;
+    }
+    if (node == NULL || !taper_node_has(node, TAPER_OP_ITEM) || !is_parameter(taper_node_in(node, 0))) {
+        return false;
+    }
+    size_t count = 0;
+    for (const taper_value_use *use = taper_node_in(node, 0)->uses; use != NULL; use = use->next) {
+        if (++count > MOST_USES || use->user == NULL || use->user->kind != TAPER_NODE_OP ||
+            taper_node_writes(use->user, use->index)) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // Returns true for operators whose results or effects depend on what a run records.

@@ -10,7 +10,7 @@
 #include "ir/alias.h"
 #include "ops/gradient/gradient.h"
 
-// Facts about values, as bits.
+// Facts about values, as bits. A list has the facts NEEDS and WANTED of its items.
 enum {
     TAPER_AHEAD_REACHED = 1,      // an output of the request depends on the value
     TAPER_AHEAD_NEEDS = 2,        // the value needs a gradient, because it was computed from a leaf
@@ -22,7 +22,10 @@ enum {
     TAPER_AHEAD_OWNED = 128       // only later sums read the value's gradient so far, so they may write to it
 };
 
-enum { TAPER_AHEAD_OTHERS = 32 }; // largest number of tensors that might be the same object as an input
+enum {
+    TAPER_AHEAD_OTHERS = 32, // largest number of tensors that might be the same object as an input
+    TAPER_AHEAD_MOST = 1024  // largest number of items of a list between the inputs and the outputs
+};
 
 // A request for gradients, and what is known about it.
 typedef struct taper_ahead {
@@ -75,8 +78,8 @@ bool taper_ahead_read_flags(const taper_node *ask, bool *creates, bool *keeps);
 // Returns the tensor that a value is, before the operators that return their argument: requires_grad_ and unwrapping.
 taper_ir_value *taper_ahead_root(taper_ir_value *value);
 bool taper_ahead_returns_argument(const taper_node *node); // true for these operators
-// Returns true if the value, or an item of the list that it is, has the fact.
-bool taper_ahead_carries(const taper_ahead *a, taper_ir_value *value, unsigned fact);
+// Returns true if the operator may return an argument itself, as contiguous does.
+bool taper_ahead_may_be_argument(const taper_node *node);
 // Returns the arguments of the node, as bits, whose gradients the formulas must give.
 uint32_t taper_ahead_wanted(const taper_ahead *a, const taper_node *node, unsigned fact);
 // Returns the list whose items are the results of the node, or NULL if its results are no list.

@@ -19,6 +19,12 @@ taper_ir_value *taper_ahead_root(taper_ir_value *value)
     return value;
 }
 
+bool taper_ahead_may_be_argument(const taper_node *node)
+{
+    return node->kind == TAPER_NODE_OP && node->output_count != 0 && !taper_node_has(node, TAPER_OP_NEW_VIEW) &&
+           !taper_value_is_plain(&node->outputs[0]) && !taper_value_is_fresh(&node->outputs[0]);
+}
+
 const taper_ir_value *taper_ahead_result_list(const taper_node *node)
 {
     const bool list = node->kind == TAPER_NODE_OP && node->output_count == 1 && node->schema->ret_count == 1 &&
@@ -26,22 +32,12 @@ const taper_ir_value *taper_ahead_result_list(const taper_node *node)
     return list ? &node->outputs[0] : NULL;
 }
 
-bool taper_ahead_carries(const taper_ahead *a, taper_ir_value *value, unsigned fact)
-{
-    const taper_node *const node = value->node;
-    bool found = taper_ahead_has(a, taper_ahead_root(value), fact);
-    for (size_t i = 0; node != NULL && node->kind == TAPER_NODE_LIST && !found && i < node->input_count; i++) {
-        found = taper_ahead_has(a, taper_ahead_root(taper_node_in(node, i)), fact);
-    }
-    return found;
-}
-
 uint32_t taper_ahead_wanted(const taper_ahead *a, const taper_node *node, unsigned fact)
 {
     const taper_gradient *const gradient = taper_gradient_find(node->op);
     uint32_t bits = 0;
     for (size_t i = 0; gradient != NULL && i < node->input_count && i < 32; i++) {
-        bits |= taper_ahead_carries(a, taper_node_in(node, i), fact) ? UINT32_C(1) << i : 0;
+        bits |= taper_ahead_has(a, taper_ahead_root(taper_node_in(node, i)), fact) ? UINT32_C(1) << i : 0;
     }
     return gradient != NULL ? bits & ~taper_gradient_none(gradient) : 0;
 }

@@ -157,6 +157,10 @@ void taper_ahead_check_elements(taper_ahead *a, taper_ir_value *value)
         return;
     }
     if (value->node != NULL && value->node->kind == TAPER_NODE_LIST) {
+        if (value->node->input_count > TAPER_AHEAD_MOST) {
+            taper_ahead_decline(a, "a list has too many items");
+            return;
+        }
         for (size_t i = 0; i < value->node->input_count; i++) {
             if (taper_node_in(value->node, i)->node != value->node) {
                 taper_ahead_check_elements(a, taper_node_in(value->node, i));

@@ -302,21 +302,31 @@ static taper_status finish(const taper_ahead_maker *m)
     return taper_ahead_list(m, found, a->inputs->input_count, a->ask->schema->rets[0].type, &a->made);
 }
 
-// A tensor whose elements a gradient reads also gives its sizes, so that it needs no second value for them.
+// Returns the number of the last node that was made and uses the value, apart from the node `apart`. Later nodes have
+// larger numbers.
+static uint32_t last_made_user(const taper_ahead *a, const taper_ir_value *value, const taper_node *apart)
+{
+    uint32_t last = 0;
+    size_t count = 0;
+    for (const taper_value_use *use = value->uses; use != NULL && count < TAPER_AHEAD_MOST; use = use->next, count++) {
+        const taper_node *const user = use->user;
+        if (user != NULL && user != apart && user->output_count != 0 && user->outputs[0].id >= a->value_count) {
+            last = user->outputs[0].id > last ? user->outputs[0].id : last;
+        }
+    }
+    return last;
+}
+
+// If a gradient reads the elements of a tensor after the sizes, or a few nodes earlier, the tensor needs no second
+// value for its sizes.
 static void leave_shapes(const taper_ahead *a)
 {
+    enum { FEW = 16 };
     for (size_t i = 0; i < a->value_count; i++) {
         taper_ir_value *const shape = a->shapes[i];
         taper_ir_value *const tensor = shape != NULL ? taper_node_in(shape->node, 0) : NULL;
-        bool read = false;
-        size_t count = 0;
-        for (const taper_value_use *use = tensor != NULL ? tensor->uses : NULL;
-             use != NULL && count < TAPER_AHEAD_ARGUMENTS; use = use->next, count++) {
-            const bool made = use->user != NULL && use->user->output_count != 0 &&
-                              use->user->outputs[0].id >= a->value_count && use->user != shape->node;
-            read = read || made;
-        }
-        if (read) {
+        if (tensor != NULL && last_made_user(a, tensor, shape->node) != 0 &&
+            last_made_user(a, tensor, shape->node) + FEW > last_made_user(a, shape, NULL)) {
             taper_value_replace_uses(shape, tensor);
             taper_node_remove(shape->node);
         }

@@ -30,7 +30,7 @@ static void reach(const taper_ahead *a, const taper_node *node)
 static bool writes_to(const taper_ahead *a, const taper_node *node, unsigned fact)
 {
     for (size_t i = 0; i < node->input_count; i++) {
-        if (taper_node_writes(node, i) && taper_ahead_carries(a, taper_node_in(node, i), fact)) {
+        if (taper_node_writes(node, i) && taper_ahead_has(a, taper_ahead_root(taper_node_in(node, i)), fact)) {
             return true;
         }
     }
@@ -97,6 +97,13 @@ static bool gives_floats(const taper_ahead *a, const taper_node *node, bool *sto
     return true;
 }
 
+// Returns true for a tensor that the host or other code may also have under another name.
+static bool is_outside(const taper_ir_value *value)
+{
+    const taper_node *const maker = value->node;
+    return maker == NULL || maker->kind != TAPER_NODE_OP || taper_node_has(maker, TAPER_OP_ITEM);
+}
+
 // Notes the tensors from outside that an operator with a derivative, or a list for it, uses. The host may have passed
 // the same tensor twice.
 static void note_outside(taper_ahead *a, const taper_node *node)
@@ -104,11 +111,13 @@ static void note_outside(taper_ahead *a, const taper_node *node)
     for (size_t i = 0; i < node->input_count; i++) {
         taper_ir_value *const value = taper_ahead_root(taper_node_in(node, i));
         const taper_node *const maker = value->node;
-        const bool outside = maker == NULL || maker->kind != TAPER_NODE_OP || taper_node_has(maker, TAPER_OP_ITEM);
-        if (maker != NULL && maker->kind == TAPER_NODE_LIST && node->kind != TAPER_NODE_LIST) {
+        if (maker != NULL && maker->kind == TAPER_NODE_LIST && node->kind != TAPER_NODE_LIST &&
+            !taper_ahead_has(a, value, TAPER_AHEAD_USED)) {
+            taper_ahead_mark(a, value, TAPER_AHEAD_USED);
             note_outside(a, maker);
         }
-        if (!outside || (maker != NULL && (maker->kind == TAPER_NODE_CONSTANT || maker->kind == TAPER_NODE_LIST)) ||
+        if (!is_outside(value) ||
+            (maker != NULL && (maker->kind == TAPER_NODE_CONSTANT || maker->kind == TAPER_NODE_LIST)) ||
             taper_value_is_plain(value) || taper_ahead_has(a, value, TAPER_AHEAD_USED)) {
             continue;
         }
@@ -131,8 +140,10 @@ static void visit_flag(taper_ahead *a, const taper_node *node)
             a, taper_ahead_has(a, root, TAPER_AHEAD_NEEDS) || flag == NULL ? "the flag requires_grad changes" : NULL);
         return;
     }
-    // The host may already have set the flag of a tensor that it passes, so that earlier users count too.
-    if (root->block != a->block || (!taper_value_is_fresh(root) && taper_ahead_has(a, root, TAPER_AHEAD_USED))) {
+    // The host may already have set the flag of a tensor that it passes, so that earlier users count too. A tensor that
+    // may be another one could get the flag by that name.
+    if (root->block != a->block || taper_ahead_has(a, root, TAPER_AHEAD_USED) ||
+        (root->node != NULL && !is_outside(root) && taper_ahead_may_be_argument(root->node))) {
         taper_ahead_decline(a, "an input was used before its flag requires_grad was set");
     }
     taper_ahead_mark(a, root, TAPER_AHEAD_NEEDS);
@@ -228,7 +239,7 @@ static void visit_op(taper_ahead *a, taper_node *node)
         return;
     }
     for (size_t i = 0; i < node->input_count; i++) {
-        needs = needs || taper_ahead_carries(a, taper_node_in(node, i), TAPER_AHEAD_NEEDS);
+        needs = needs || taper_ahead_has(a, taper_ahead_root(taper_node_in(node, i)), TAPER_AHEAD_NEEDS);
         writes = writes || taper_node_writes(node, i);
         contains = contains || taper_node_has(node, TAPER_OP_ITEM);
     }
@@ -254,13 +265,16 @@ static void visit_op(taper_ahead *a, taper_node *node)
     if (gradient != NULL && !taper_gradient_is_none(gradient) && any_output(a, node, TAPER_AHEAD_REACHED)) {
         note_outside(a, node);
     }
+    for (size_t i = 0; i < node->input_count && taper_ahead_may_be_argument(node); i++) {
+        taper_ahead_mark(a, taper_ahead_root(taper_node_in(node, i)), TAPER_AHEAD_USED);
+    }
 }
 
 // Returns true if the node, or a node in its blocks, takes a value with the fact.
 static bool takes(const taper_ahead *a, const taper_node *node, unsigned fact)
 {
     for (size_t i = 0; i < node->input_count; i++) {
-        if (taper_ahead_carries(a, taper_node_in(node, i), fact)) {
+        if (taper_ahead_has(a, taper_ahead_root(taper_node_in(node, i)), fact)) {
             return true;
         }
     }
@@ -271,7 +285,7 @@ static bool takes(const taper_ahead *a, const taper_node *node, unsigned fact)
             }
         }
         for (size_t i = 0; i < node->blocks[b]->result_count; i++) {
-            if (taper_ahead_carries(a, node->blocks[b]->results[i].value, fact)) {
+            if (taper_ahead_has(a, taper_ahead_root(node->blocks[b]->results[i].value), fact)) {
                 return true;
             }
         }
@@ -330,8 +344,11 @@ static void visit_other(taper_ahead *a, const taper_node *node)
         }
         return;
     }
-    if (node->kind == TAPER_NODE_LIST && is_argument(node)) {
-        return;
+    if (node->kind == TAPER_NODE_LIST) {
+        taper_ahead_mark(a, &node->outputs[0], TAPER_AHEAD_NEEDS);
+        if (node->input_count <= TAPER_AHEAD_MOST && is_argument(node)) {
+            return;
+        }
     }
     if (any_output(a, node, TAPER_AHEAD_REACHED) || writes_to(a, node, TAPER_AHEAD_REACHED) ||
         taper_ahead_writes_tensor(node)) {
@@ -403,8 +420,9 @@ taper_status taper_ahead_find_paths(taper_ahead *a)
     for (size_t i = 0; i < a->inputs->input_count; i++) {
         const taper_ir_value *const input = taper_ahead_root(taper_node_in(a->inputs, i));
         taper_ahead_mark(a, input, TAPER_AHEAD_ASKED);
-        if (input->block != a->block) {
-            taper_ahead_decline(a, "an input is from another block");
+        if (input->block != a->block ||
+            (input->node != NULL && !is_outside(input) && taper_ahead_may_be_argument(input->node))) {
+            taper_ahead_decline(a, "an input is from another block, or may be another tensor");
         }
     }
     reach_back(a);
