@@ -8,8 +8,8 @@
 // changes the shape of a tensor in place (transpose_, resize_, set_, an out argument), tensors that are written to
 // therefore remain attributes.
 //
-// A file stores constants and attributes separately. In the portable stage, everything that is written to thus remains
-// an attribute, and so do objects, except packed weights.
+// A file stores constants and attributes separately. So the portable stage does not replace an attribute to which a
+// graph writes, or an attribute that is an object. Packed weights are the exception: they become constants.
 #include <string.h>
 
 #include "compiler/pass.h"

@@ -12,7 +12,7 @@ typedef struct step {
     taper_node *node, *activation;
     float low, high; // bounds of the activation
     taper_qparams result;
-    const taper_op *with_relu; // quantized operator that includes a relu, for a layer without an activation
+    const taper_op *with_relu; // the layer with a relu, into which a later relu may be merged; NULL if there is none
 } step;
 
 static taper_status op_before(const taper_recomposer *r, taper_node *before, const taper_op *op, taper_node **made)

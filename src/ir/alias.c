@@ -122,8 +122,8 @@ bool taper_node_writes(const taper_node *node, size_t index)
     return (argument != NULL && argument->written) || taper_node_updates_statistics(node);
 }
 
-// Returns true if the node stores an input in a container, and for self.set_(source), which makes self a view of
-// source, although its schema does not say so.
+// Returns true if the node stores an input in a container. Also returns true for self.set_(source): this call makes
+// self a view of source, but the schema of set_ does not say so.
 static bool stores_inputs(const taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {

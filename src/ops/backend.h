@@ -160,8 +160,9 @@ struct taper_backend {
 // Returns the facts about a value that are known before any run, which are often few. The first call computes them for
 // the whole graph.
 taper_shape taper_region_shape(taper_region *region, const taper_ir_value *value);
-// Works out the shapes of the results of the segment's nodes in this call, as far as they follow from shapes
-// (ir/infer.h). Free them with taper_segment_shapes_free. Fails only if memory runs out.
+// Computes the result shapes of the segment's nodes for this call (ir/infer.h). A shape remains unknown if it depends
+// on elements, and not only on the shapes of inputs. The caller frees *shapes with taper_segment_shapes_free. Fails
+// only if memory runs out.
 TAPER_MUST_USE taper_status taper_segment_shapes(const taper_segment *segment, const taper_call *call,
                                                  taper_shapes *shapes);
 void taper_segment_shapes_free(const taper_call *call, taper_shapes *shapes);

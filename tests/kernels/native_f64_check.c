@@ -30,7 +30,8 @@ static long double sigmoid(long double x)
     return 1 / (1 + expl(-x));
 }
 
-// Returns the value in long double. *bound is the allowed error in units of 2^-53 of its terms.
+// Returns the value in long double. The allowed error is *bound * 2^-53. For a sum, *bound is the sum of the absolute
+// values of the terms.
 static long double value_of(int native, double a, double b, double c, const taper_native_numbers *p, long double *bound)
 {
     const long double x = a, y = b, z = c, less = x - p->f[0];

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""pytorch_double.py FOLDER: runs PyTorch's own NNAPI models on the double of libneuralnetworks.so. Small models are converted and loaded by
-PyTorch with the double of each level (FOLDER has LEVEL/libneuralnetworks.so). Results must be those of the traced model: floats within 1e-4 of
-the largest, integers within 1. The log of misuse must stay empty."""
+"""pytorch_double.py FOLDER: runs PyTorch's own NNAPI models on the imitation of libneuralnetworks.so. PyTorch converts and loads small models
+with the imitation of each level (FOLDER has LEVEL/libneuralnetworks.so). Results must agree with the traced model's: floats within 1e-4 times
+the largest absolute value, integers within 1. The log of misuse must stay empty."""
 import os
 import subprocess
 import sys

@@ -43,8 +43,8 @@ TAPER_MUST_USE taper_status taper_translate(const taper_translate_options *optio
                                             size_t count, const taper_ir_value *const *results, size_t result_count,
                                             taper_translated *translated, taper_error *error);
 
-// Returns the reason why the node is not supported (a static text), as far as it is known, or NULL if it is probably
-// supported.
+// Returns a static text that says why the node is not supported. Returns NULL if the known facts do not exclude the
+// node.
 const char *taper_translate_refuses(const taper_translate_options *options, taper_node *node);
 
 // Does what taper_translate_refuses does, as taper_claimer.refuses. claimer->user is the taper_translate_options, whose

@@ -409,9 +409,9 @@ static int64_t *known_numbers(const site *s, taper_arena *arena, const taper_ir_
     return numbers;
 }
 
-// Returns the serialized model that is passed to init. It is the attribute, or a copy of it in which the model has set
-// unknown sizes of operands. The graph computes these sizes itself. *patch: the slice to which sizes are written, or
-// NULL.
+// Returns the attribute with the serialized model that is passed to init, or NULL if it is not known. The script may
+// pass a clone, and write sizes of operands into a slice of the clone. *patch then is the slice, otherwise NULL. The
+// caller need not read these sizes, because the graph computes them.
 static const taper_val *serialized_value(const site *s, const taper_node *init, const taper_node **patch)
 {
     const taper_ir_value *value = taper_node_in(init, 1);

@@ -56,7 +56,7 @@ typedef struct taper_index_walk {
 enum { TAPER_WALK_PIECE = 256 };
 void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank, const int64_t *sizes);
 void taper_index_walk_charge(taper_index_walk *walk);
-// Adds the next tensor to the walk. Its offset has the number of the call: 0 for the first one.
+// Adds a tensor to the walk. The tensor of the n-th call has offset n of the walk, counted from 0.
 void taper_index_walk_add(taper_index_walk *walk, const int64_t *strides);
 inline void taper_index_walk_next(taper_index_walk *walk)
 {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that gradients consist of, as sequences of calls of other operators. The sequence owns the intermediate
-// values. After a step that failed, every step does nothing and gives None, so a kernel need not check the status.
+// values. After a step fails, all later steps do nothing and give None, so a kernel need not check the status.
 // While a gradient is recorded for its own gradient, the steps are recorded and not the operator.
 //
-// More than half of the bytes that gradients add to a library are such sequences. Calls are short, because a value is a
-// pointer, an operator is the number of its row, and one function begins and ends the sequences of all kernels.
+// Sequences of steps are more than half of the bytes that gradients add to a library. So the machine code of a step is
+// short: a value is a pointer, and an operator is the number of its row. One function begins and ends the sequences of
+// all kernels.
 #ifndef TAPER_OPS_GRADIENT_STEPS_H
 #define TAPER_OPS_GRADIENT_STEPS_H
 

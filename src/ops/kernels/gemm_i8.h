@@ -68,9 +68,10 @@ typedef struct taper_gemm_i8_entry {
     uint32_t over_read; // number of bytes that may be read after an input
     uint32_t marks;     // kind of the marks of the entry's panels, see below
     taper_gemm_i8_function *run;
-    taper_gemm_i8_windows_function *windows;  // function for overlapping rows, or NULL
-    taper_gemm_i8_rows_function *rows;        // function for many rows, or NULL
-    taper_gemm_i8_marks_function *mark_steps; // function for marks of kind TAPER_I8_OF_STEPS, otherwise NULL
+    taper_gemm_i8_windows_function *windows; // function for overlapping rows, or NULL
+    taper_gemm_i8_rows_function *rows;       // function for many rows, or NULL
+    taper_gemm_i8_marks_function
+        *mark_steps; // function that writes a panel's marks; NULL unless `marks` is TAPER_I8_OF_STEPS
 } taper_gemm_i8_entry;
 
 #define KERNEL(isa, tile, mr, nr, kr, shift, over_read, marks, windows, rows, mark_steps)                              \

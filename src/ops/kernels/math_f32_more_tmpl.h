@@ -91,7 +91,8 @@ TAPER_TEMPLATE V v_asin_small(V x, V s)
     p = v_fma(p, s, v_set(1.6666659713e-01f));
     return v_fma(v_mul(p, s), x, x);
 }
-// For |x| above 1/2 it uses half the angle: acos(a) = 2 asin(sqrt((1 - a) / 2)). For |x| above 1 the result is NaN.
+// Returns asin(x). For a = |x| above 1/2 it follows from half of the angle acos(a) = 2 asin(sqrt((1 - a) / 2)). For |x|
+// above 1 the result is NaN.
 TAPER_TEMPLATE V v_asin(V x)
 {
     const V a = v_abs(x), half = v_mul(v_sub(v_set(1.0f), a), v_set(0.5f));

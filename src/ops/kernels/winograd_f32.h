@@ -14,9 +14,12 @@
 // - At the lower and right edges a tile of f4 and s4 may have rows and columns of 3 or 2 outputs, with the same
 //   weights. It then has only some of the positions (taper_winograd_has): 11 for a line of 7 outputs instead of 12.
 //
-// The points of f4 are 0, +-21/32, +-3/2 and infinity; of s4 +-1/2, +-5/4 and infinity; of f2 0, +-1 and infinity. The
-// constants of the transforms of inputs and outputs are exact floats. With the usual points (0, +-1, +-2) f4's error
-// would be twice as large.
+// The points of interpolation:
+//   f4: 0, +-21/32, +-3/2, infinity
+//   s4: +-1/2, +-5/4, infinity
+//   f2: 0, +-1, infinity
+// The constants of the transforms of inputs and outputs are exact floats. With the usual points (0, +-1, +-2) f4's
+// error would be twice as large.
 //
 // An infinity or NaN among a tile's inputs makes at least one of its four corner outputs infinite or NaN, before the
 // clamp. With stride 2, this is an output at the tile's border, or an output to which the input itself contributes. The

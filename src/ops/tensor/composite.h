@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that are composed of other operators, in PyTorch's order, which gives its dtypes, strides and roundings. A
-// composition owns the intermediate values. After a step that failed, every step does nothing and returns NULL, so a
-// kernel checks the status once, at the end. Steps call kernels and not rows of the operator list, so a selective build
-// needs no more rows.
+// Operators that are composed of other operators. They call these in PyTorch's order, so dtypes, strides and roundings
+// equal PyTorch's. A composition owns the intermediate values. After a step fails, all later steps do nothing and
+// return NULL, so a kernel checks the status once, at the end. Steps call kernels and not rows of the operator list, so
+// a selective build need not include the rows of the operators in a composition.
 #ifndef TAPER_OPS_COMPOSITE_H
 #define TAPER_OPS_COMPOSITE_H
 

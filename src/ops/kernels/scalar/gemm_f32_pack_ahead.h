@@ -32,9 +32,8 @@ static void pack_turned(const taper_gemm_pack *pack, const float *from, const fl
     finish_rows(scale, width, depth, nr, to);
 }
 
-// Reads the next numbers row by row. A CPU then sees one stream after the other and prefetches far ahead. If a panel is
-// read column by column, it has too many streams to prefetch, and the packing takes three times as long, because it
-// waits for each cache line.
+// Reads the next numbers row by row. A CPU then sees one stream after the other and prefetches far ahead. A read column
+// by column gives the CPU too many streams to prefetch. Packing then waits for each cache line.
 static void read_ahead(const float *next, size_t count, size_t rows, size_t stride)
 {
     const size_t step = TAPER_FETCH_LINE / sizeof *next;

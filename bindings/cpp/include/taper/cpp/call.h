@@ -43,7 +43,7 @@ template <class T> struct Result<T, std::enable_if_t<std::is_enum<T>::value>> {
 class Arguments
 {
   public:
-    enum { most = 48 }; // make_operators.c checks that no operator has more
+    enum { most = 48 }; // largest number of arguments of an operator; make_operators.c checks this limit
 
     Arguments() = default;
     ~Arguments()
