@@ -630,6 +630,18 @@ class WrittenByItself(torch.nn.Module):
         return torch.autograd.grad([y.sum()], [x])[0]
 
 
+class FilledView(torch.nn.Module):
+    """The base of the view has been computed since, so the view is no leaf."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        y = torch.ones(3, 3)
+        v = y.unsqueeze(0)[0]
+        y *= x[:3]
+        v.fill_diagonal_(0.5)
+        total = (y * y).sum()
+        return total, given(torch.autograd.grad([total], [x])[0])
+
+
 class OneOfSeveral(torch.nn.Module):
     says = "This view is the output of a function that returns multiple views. Such functions do not allow the output views"
 
@@ -715,7 +727,7 @@ PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks,
             SumsOfExpanded, WrittenExpanded, WrittenFactor, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
             Overwritten, Freed, Whole, WrittenMean, Reshaped, VisitedAgain, QuietView, Data, LeafSums, LeafOfView, SecondOfWrite,
             StridesOfExpanded, OffsetOfGradient, OverlappingView,
-            WrittenAndRead, Diagonal, WrittenByItself, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]
+            WrittenAndRead, Diagonal, WrittenByItself, FilledView, OneOfSeveral, WrittenQuietView, WrittenBase, FlagOfComputed, DetachedView, NotScalarFirst]
 
 
 def inputs_of(program):

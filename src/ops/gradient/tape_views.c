@@ -117,10 +117,9 @@ taper_status taper_tape_check_writable(const taper_call *call, const taper_tenso
 {
     const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
     TAPER_TRY(base != NULL ? taper_tape_check_view(call->run, self, true) : TAPER_OK);
-    // PyTorch fills a diagonal by a write to a view.
-    const bool of_leaf = !taper_tape_is_computed(base != NULL ? base : self) &&
-                         (base != NULL || call->op == TAPER_OP(aten_fill_diagonal_));
-    if ((of_leaf || !taper_tape_is_computed(self)) && taper_tape_requires(self)) {
+    const bool fills = call->op == TAPER_OP(aten_fill_diagonal_); // in PyTorch a write to a view of the tensor
+    const bool of_leaf = !taper_tape_is_computed(base != NULL ? base : self) && (base != NULL || fills);
+    if ((of_leaf || (!fills && !taper_tape_is_computed(self))) && taper_tape_requires(self)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "a %sleaf Variable that requires grad is being used in an in-place operation.",
                    of_leaf ? "view of a " : "");
