@@ -13,6 +13,7 @@ typedef struct taper_ahead_maker {
     taper_ahead *a;
     taper_node *before;     // new nodes come before this one
     const taper_node *node; // node whose formulas run
+    uint32_t first;         // number of the first value that is made for the node
     bool composes;          // true if they give the results of the node, not gradients
 } taper_ahead_maker;
 

@@ -11,7 +11,20 @@ static bool is_owned(const taper_ahead *a, const taper_ir_value *value)
     return taper_ahead_has(a, value, TAPER_AHEAD_OWNED);
 }
 
-// Adds a gradient to that of a value.
+// Returns true if an element-wise node of this visit made the gradient as a new tensor, and nothing uses it yet. Such a
+// gradient may also be summed to the shape of an argument, because sum_to returns its argument or a new tensor.
+static bool is_new(const taper_ahead_maker *m, const taper_ir_value *grad)
+{
+    const taper_ir_value *value = grad;
+    bool alone = value->uses == NULL && value->id >= m->first;
+    if (alone && taper_node_calls(value->node, TAPER_OP(taper_sum_to))) {
+        value = taper_node_in(value->node, 0);
+        alone = value->id >= m->first && taper_value_used_once(value);
+    }
+    return alone && taper_node_has(value->node, TAPER_OP_ELEMENTWISE) && taper_value_is_fresh(value);
+}
+
+// Adds a gradient to that of a value. The sum is written to one of them if nothing else reads it, as on the tape.
 static taper_status add_grad(const taper_ahead_maker *m, taper_ir_value *value, taper_ir_value *grad)
 {
     taper_ahead *const a = m->a;
@@ -20,12 +33,15 @@ static taper_status add_grad(const taper_ahead_maker *m, taper_ir_value *value, 
         return TAPER_OK;
     }
     taper_ir_value **const slot = &a->grads[value->id];
+    const bool owned = is_owned(a, value), new = is_new(m, grad);
     if (*slot == NULL) {
         *slot = grad;
+        taper_ahead_mark(a, value, new ? TAPER_AHEAD_OWNED : 0);
         return TAPER_OK;
     }
-    const taper_val args[2] = {taper_ahead_symbol(*slot), taper_ahead_symbol(grad)};
-    const taper_op *const add = is_owned(a, value) ? TAPER_OP(aten_add__Tensor) : TAPER_OP(aten_add_Tensor);
+    const taper_val args[2] = {taper_ahead_symbol(!owned && new ? grad : *slot),
+                               taper_ahead_symbol(!owned && new ? *slot : grad)};
+    const taper_op *const add = owned || new ? TAPER_OP(aten_add__Tensor) : TAPER_OP(aten_add_Tensor);
     TAPER_TRY(taper_ahead_call(m, add, args, 2, slot));
     taper_ahead_mark(a, value, TAPER_AHEAD_OWNED);
     return TAPER_OK;
@@ -218,7 +234,7 @@ static taper_status visit(taper_ahead *a, taper_node *node)
         }
     }
     const uint32_t wanted = taper_ahead_wanted(a, node, TAPER_AHEAD_WANTED);
-    const taper_ahead_maker m = {.a = a, .before = a->ask, .node = node};
+    const taper_ahead_maker m = {.a = a, .before = a->ask, .node = node, .first = a->block->graph->value_count};
     results r;
     if (wanted == 0) {
         return TAPER_OK;
@@ -335,7 +351,7 @@ static void leave_shapes(const taper_ahead *a)
 
 taper_status taper_ahead_make_nodes(taper_ahead *a)
 {
-    const taper_ahead_maker m = {.a = a, .before = a->ask};
+    const taper_ahead_maker m = {.a = a, .before = a->ask, .first = UINT32_MAX};
     taper_ir_value *mark;
     taper_node *const last = a->ask->previous;
     TAPER_TRY(taper_constant_before(a->ask, taper_val_none(), &mark, a->compilation->error));
