@@ -148,6 +148,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # Programs that compute gradients, and small force fields. --atoms N and --double select larger ones, and --times prints
     # times.
     add_test(NAME gradients COMMAND ${with_torch} ${models}/test_gradients.py ${taper})
+    add_test(NAME ahead_gradients COMMAND ${with_torch} ${models}/test_ahead_gradients.py ${taper})
     add_test(NAME force_fields COMMAND ${with_torch} ${models}/test_force_fields.py ${taper})
     add_test(NAME listing COMMAND ${with_torch} ${models}/test_listing.py ${taper})
     # The core operators of PyTorch 2 in exported programs, if TAPER_TORCH2 names a Python with PyTorch 2.
@@ -163,7 +164,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(generated_gradients_all PROPERTIES TIMEOUT 3600)
     set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms drawn_layers quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
-                         nnapi_operators apps torchscript language attribute_changes gradients force_fields listing pt2_operators overload_order generated_programs generated_gradients generated_gradients_all
+                         nnapi_operators apps torchscript language attribute_changes gradients ahead_gradients force_fields listing pt2_operators overload_order generated_programs generated_gradients generated_gradients_all
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
     # Random programs that are difficult for compiler passes. --modules N makes more.
     add_test(NAME random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper})
