@@ -128,8 +128,8 @@ static bool hides(const taper_op *op)
 }
 
 // Makes the call of a formula.
-static taper_status call_in_formula(void *user, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,
-                                    size_t ret_count)
+static taper_status make_formula_call(void *user, const taper_op *op, taper_val *args, size_t arg_count,
+                                      taper_val *rets, size_t ret_count)
 {
     const taper_ahead_maker *const m = user;
     taper_node *node;
@@ -270,7 +270,7 @@ taper_status taper_ahead_run_formula(const taper_ahead_maker *m, const taper_gra
                                          .wanted = wanted,
                                          .items = item_count != 0 ? items : NULL,
                                          .item_count = item_count,
-                                         .call = call_in_formula,
+                                         .call = make_formula_call,
                                          .user = (void *)(uintptr_t)m,
                                          .heap = m->a->compilation->module->heap,
                                          .registry = m->a->compilation->registry,
