@@ -57,11 +57,11 @@ static bool depends_on_recording(const taper_node *node)
             !has_flag(taper_ahead_root(taper_node_in(node, 0))));
 }
 
-static taper_status find(taper_compilation *compilation, taper_block *block, asks *all)
+static void find(taper_block *block, asks *all)
 {
     for (taper_node *node = block->first; node != NULL && !all->declined; node = node->next) {
         for (size_t b = 0; b < node->block_count; b++) {
-            TAPER_TRY(find(compilation, node->blocks[b], all));
+            find(node->blocks[b], all);
         }
         if (taper_node_calls(node, TAPER_OP(aten_grad)) && all->count < MOST_ASKS) {
             all->nodes[all->count++] = node;
@@ -69,7 +69,6 @@ static taper_status find(taper_compilation *compilation, taper_block *block, ask
             all->declined = all->declined || taper_node_calls(node, TAPER_OP(aten_grad)) || depends_on_recording(node);
         }
     }
-    return TAPER_OK;
 }
 
 static const taper_node *list_at(const taper_node *node, size_t index)
@@ -81,7 +80,7 @@ static const taper_node *list_at(const taper_node *node, size_t index)
 // Reads the arguments of a request.
 static void read_request(taper_ahead *a)
 {
-    bool creates;
+    bool creates, keeps;
     a->outputs = list_at(a->ask, 0);
     a->inputs = list_at(a->ask, 1);
     a->grads_given = list_at(a->ask, 2);
@@ -90,7 +89,7 @@ static void read_request(taper_ahead *a)
         (a->grads_given == NULL && (none == NULL || none->tag != TAPER_NONE))) {
         taper_ahead_decline(a, "its arguments are not lists of the same block");
     }
-    if (!taper_ahead_read_flags(a->ask, &creates, &a->keeps) ||
+    if (!taper_ahead_read_flags(a->ask, &creates, &keeps) ||
         !taper_ahead_read_flag(a->ask, 5, false, &a->allows_unused)) {
         taper_ahead_decline(a, "its flags are not constant");
     }
@@ -174,7 +173,7 @@ taper_status taper_pass_differentiate(taper_compilation *compilation, taper_grap
     asks all = {.compilation = compilation};
     for (size_t g = 0; g < compilation->count; g++) {
         if (compilation->graphs[g] != NULL) {
-            TAPER_TRY(find(compilation, compilation->graphs[g]->body, &all));
+            find(compilation->graphs[g]->body, &all);
         }
     }
     taper_status status = TAPER_OK;

@@ -35,7 +35,7 @@ typedef struct taper_ahead {
     taper_block *block; // its block
     const taper_node *outputs, *inputs;
     const taper_node *grads_given; // list of given gradients, or NULL
-    bool keeps, allows_unused;     // the arguments retain_graph and allow_unused
+    bool allows_unused;            // the argument allow_unused
     const char *why;               // reason why the request remains a call; NULL if it is replaced
     size_t value_count;            // values with smaller numbers are known
     uint8_t *facts;                // TAPER_AHEAD_ bits by number of the value
@@ -80,6 +80,8 @@ taper_ir_value *taper_ahead_root(taper_ir_value *value);
 bool taper_ahead_returns_argument(const taper_node *node); // true for these operators
 // Returns true if the operator may return an argument itself, as contiguous does.
 bool taper_ahead_may_be_argument(const taper_node *node);
+// Returns true if a result of the node has the fact.
+bool taper_ahead_any_output(const taper_ahead *a, const taper_node *node, unsigned fact);
 // Returns the arguments of the node, as bits, whose gradients the formulas must give.
 uint32_t taper_ahead_wanted(const taper_ahead *a, const taper_node *node, unsigned fact);
 // Returns the list whose items are the results of the node, or NULL if its results are no list.

@@ -32,6 +32,16 @@ const taper_ir_value *taper_ahead_result_list(const taper_node *node)
     return list ? &node->outputs[0] : NULL;
 }
 
+bool taper_ahead_any_output(const taper_ahead *a, const taper_node *node, unsigned fact)
+{
+    for (size_t i = 0; i < node->output_count; i++) {
+        if (taper_ahead_has(a, &node->outputs[i], fact)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 uint32_t taper_ahead_wanted(const taper_ahead *a, const taper_node *node, unsigned fact)
 {
     const taper_gradient *const gradient = taper_gradient_find(node->op);

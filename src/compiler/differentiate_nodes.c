@@ -223,15 +223,8 @@ static taper_status run_formulas(const taper_ahead_maker *m, results *r, uint32_
 static taper_status visit(taper_ahead *a, taper_node *node)
 {
     const taper_gradient *const gradient = node->kind == TAPER_NODE_OP ? taper_gradient_find(node->op) : NULL;
-    if (gradient == NULL || taper_gradient_is_none(gradient) || node->output_count == 0 ||
-        !taper_ahead_has(a, &node->outputs[0], TAPER_AHEAD_REACHED)) {
-        bool reached = false;
-        for (size_t i = 1; i < node->output_count; i++) {
-            reached = reached || taper_ahead_has(a, &node->outputs[i], TAPER_AHEAD_REACHED);
-        }
-        if (gradient == NULL || taper_gradient_is_none(gradient) || !reached) {
-            return TAPER_OK;
-        }
+    if (gradient == NULL || taper_gradient_is_none(gradient) || !taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED)) {
+        return TAPER_OK;
     }
     const uint32_t wanted = taper_ahead_wanted(a, node, TAPER_AHEAD_WANTED);
     const taper_ahead_maker m = {.a = a, .before = a->ask, .node = node, .first = a->block->graph->value_count};

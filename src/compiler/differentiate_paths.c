@@ -44,16 +44,6 @@ static bool writes_to(const taper_ahead *a, const taper_node *node, unsigned fac
     return false;
 }
 
-static bool any_output(const taper_ahead *a, const taper_node *node, unsigned fact)
-{
-    for (size_t i = 0; i < node->output_count; i++) {
-        if (taper_ahead_has(a, &node->outputs[i], fact)) {
-            return true;
-        }
-    }
-    return false;
-}
-
 static void reach_back(const taper_ahead *a)
 {
     for (size_t i = 0; i < a->outputs->input_count; i++) {
@@ -61,7 +51,7 @@ static void reach_back(const taper_ahead *a)
         taper_ahead_mark(a, taper_ahead_root(taper_node_in(a->outputs, i)), TAPER_AHEAD_REACHED);
     }
     for (const taper_node *node = a->ask->previous; node != NULL; node = node->previous) {
-        if (any_output(a, node, TAPER_AHEAD_REACHED) || writes_to(a, node, TAPER_AHEAD_REACHED)) {
+        if (taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED) || writes_to(a, node, TAPER_AHEAD_REACHED)) {
             reach(a, node);
         }
     }
@@ -174,7 +164,7 @@ static void visit_unknown(taper_ahead *a, const taper_node *node)
             return;
         }
     }
-    if (!plain && any_output(a, node, TAPER_AHEAD_REACHED)) {
+    if (!plain && taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED)) {
         taper_ahead_decline(a, "the gradient of an operator is not known");
     }
     a->escaped = a->escaped || !taper_node_is_pure(node);
@@ -203,7 +193,7 @@ static void visit_differentiable(taper_ahead *a, taper_node *node, const taper_g
         bool creates, keeps;
         if (taper_node_calls(node, TAPER_OP(aten_grad)) && // an earlier request
             (!taper_ahead_read_flags(node, &creates, &keeps) || !keeps ||
-             (creates && any_output(a, node, TAPER_AHEAD_REACHED)))) {
+             (creates && taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED)))) {
             taper_ahead_decline(a, "an earlier request frees what it read, or is itself differentiated");
         }
         return;
@@ -219,7 +209,7 @@ static void visit_differentiable(taper_ahead *a, taper_node *node, const taper_g
         return;
     }
     if (taper_gradient_is_composed(gradient)) {
-        a->composes = a->composes || any_output(a, node, TAPER_AHEAD_REACHED);
+        a->composes = a->composes || taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED);
     }
     const uint32_t results = taper_gradient_is_composed(gradient) ? UINT32_MAX : results_with_gradient(gradient, needs);
     for (size_t i = 0; i < node->output_count && i < 32; i++) {
@@ -230,7 +220,7 @@ static void visit_differentiable(taper_ahead *a, taper_node *node, const taper_g
 static void visit_op(taper_ahead *a, taper_node *node)
 {
     const taper_gradient *const gradient = taper_gradient_find(node->op);
-    bool needs = false, writes = false, contains = false;
+    bool needs = false, writes = false;
     if (taper_node_calls(node, TAPER_OP(aten_requires_grad_))) {
         visit_flag(a, node);
         return;
@@ -241,7 +231,6 @@ static void visit_op(taper_ahead *a, taper_node *node)
     for (size_t i = 0; i < node->input_count; i++) {
         needs = needs || taper_ahead_has(a, taper_ahead_root(taper_node_in(node, i)), TAPER_AHEAD_NEEDS);
         writes = writes || taper_node_writes(node, i);
-        contains = contains || taper_node_has(node, TAPER_OP_ITEM);
     }
     if (writes && !taper_ahead_separate(a, node)) {
         if (a->started) {
@@ -252,7 +241,7 @@ static void visit_op(taper_ahead *a, taper_node *node)
         }
     }
     if (!needs) {
-        if (contains && a->escaped && any_output(a, node, TAPER_AHEAD_REACHED)) {
+        if (taper_node_has(node, TAPER_OP_ITEM) && a->escaped && taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED)) {
             taper_ahead_decline(a, "a container holds a value that needs a gradient");
         }
     } else if (gradient == NULL) {
@@ -262,7 +251,7 @@ static void visit_op(taper_ahead *a, taper_node *node)
     } else {
         visit_differentiable(a, node, gradient);
     }
-    if (gradient != NULL && !taper_gradient_is_none(gradient) && any_output(a, node, TAPER_AHEAD_REACHED)) {
+    if (gradient != NULL && !taper_gradient_is_none(gradient) && taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED)) {
         note_outside(a, node);
     }
     for (size_t i = 0; i < node->input_count && taper_ahead_may_be_argument(node); i++) {
@@ -350,7 +339,7 @@ static void visit_other(taper_ahead *a, const taper_node *node)
             return;
         }
     }
-    if (any_output(a, node, TAPER_AHEAD_REACHED) || writes_to(a, node, TAPER_AHEAD_REACHED) ||
+    if (taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED) || writes_to(a, node, TAPER_AHEAD_REACHED) ||
         taper_ahead_writes_tensor(node)) {
         taper_ahead_decline(a, "a branch, a loop or a container is between the inputs and the outputs");
     }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs a model whose gradient the compiler computes ahead of time: its numbers, failed allocations, and one tensor that
 // is passed as two inputs.
-#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,18 +34,6 @@ static taper_status make_input(taper_context *context, float factor, float summa
     return TAPER_OK;
 }
 
-static void check_item(const taper_value *result, size_t index, const float *want, size_t count)
-{
-    taper_value *item;
-    taper_tensor_info info = {.struct_size = sizeof info};
-    assert_int_equal(taper_value_item(result, index, &item, NULL), TAPER_OK);
-    assert_int_equal(taper_value_get_tensor(item, &info, NULL), TAPER_OK);
-    for (size_t i = 0; i < count; i++) {
-        assert_true(fabsf(((const float *)info.data)[i] - want[i]) < 4e-6f);
-    }
-    taper_value_release(item);
-}
-
 // Loads the model and runs it several times. The results are checked.
 static taper_status run_pairs(taper_context *context, const void *optimized, taper_error *error)
 {
@@ -60,8 +47,8 @@ static taper_status run_pairs(taper_context *context, const void *optimized, tap
     for (int run = 0; status == TAPER_OK && run < 4; run++) {
         status = taper_session_run(session, NULL, inputs, 2, &result, error);
         if (status == TAPER_OK) {
-            check_item(result, 0, &energy, 1);
-            check_item(result, 1, forces, 9);
+            test_check_floats(result, 0, &energy, 1, 4e-6f);
+            test_check_floats(result, 1, forces, 9, 4e-6f);
             taper_value_release(result);
         }
     }

@@ -349,6 +349,24 @@ taper_context *test_context(test_allocator *allocator, unsigned threads)
     return context;
 }
 
+void test_check_floats(const taper_value *result, size_t index, const float *want, size_t count, float within)
+{
+    taper_value *item;
+    taper_tensor_info info = {.struct_size = sizeof info};
+    int64_t elements = 1;
+    assert_int_equal(taper_value_item(result, index, &item, NULL), TAPER_OK);
+    assert_int_equal(taper_value_get_tensor(item, &info, NULL), TAPER_OK);
+    assert_int_equal(info.dtype, TAPER_F32);
+    for (size_t i = 0; i < info.rank; i++) {
+        elements *= info.sizes[i];
+    }
+    assert_int_equal(elements, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_true(fabsf(((const float *)info.data)[i] - want[i]) < within);
+    }
+    taper_value_release(item);
+}
+
 void test_each_allocation_fails(const char *name, test_work *work, const void *what)
 {
     taper_error *error = taper_error_create();

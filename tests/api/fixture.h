@@ -66,6 +66,9 @@ double test_difference(const taper_value *value, const taper_value *other);
  */
 typedef taper_status test_work(taper_context *context, const void *what, taper_error *error);
 void test_each_allocation_fails(const char *name, test_work *work, const void *what);
+/* Checks that item `index` of a result is a float32 tensor with these numbers. Each may differ by less than `within`.
+ */
+void test_check_floats(const taper_value *result, size_t index, const float *want, size_t count, float within);
 /* Makes a context that uses the allocator (NULL for malloc) and prints nothing. Aborts on failure. */
 taper_context *test_context(test_allocator *allocator, unsigned threads);
 

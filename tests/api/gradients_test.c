@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs a model that asks for gradients: its numbers, failed allocations, budgets, and threads that share an input.
-#include <math.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,23 +34,11 @@ static taper_value *make_input(taper_context *context)
     return value;
 }
 
-static void check_item(const taper_value *result, size_t index, const float *want, size_t count)
-{
-    taper_value *item;
-    taper_tensor_info info = {.struct_size = sizeof info};
-    assert_int_equal(taper_value_item(result, index, &item, NULL), TAPER_OK);
-    assert_int_equal(taper_value_get_tensor(item, &info, NULL), TAPER_OK);
-    for (size_t i = 0; i < count; i++) {
-        assert_true(fabsf(((const float *)info.data)[i] - want[i]) < 2e-6f);
-    }
-    taper_value_release(item);
-}
-
 static void check_result(const taper_value *result)
 {
-    check_item(result, 0, energy, 1);
-    check_item(result, 1, forces, 9);
-    check_item(result, 2, second, 9);
+    test_check_floats(result, 0, energy, 1, 2e-6f);
+    test_check_floats(result, 1, forces, 9, 2e-6f);
+    test_check_floats(result, 2, second, 9, 2e-6f);
 }
 
 static void numbers(void **state)

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """test_ahead_gradients.py TAPER [NAME…]: programs whose gradients the pass `differentiate` computes ahead of time, and programs that it must
 leave to the tape. Each program joins lines that compute `y` from `x` (BODIES) and lines that ask for gradients (ENDS), and is compared with
-PyTorch. The bodies in ON_TAPE must keep the call of aten::grad, and the others must lose it. Ends with "N passed, N failed"."""
+PyTorch. The bodies in ON_TAPE must keep the call of aten::grad, and the others must lose it. PROGRAMS are whole programs about names of one tensor. Ends with "N passed, N failed"."""
 import importlib.util
 import os
 import subprocess
@@ -11,7 +11,11 @@ import tempfile
 
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import torch
+from torch import Tensor
+
 import test_gradients
+from test_gradients import given
 
 BODIES = {
     "twice": """
@@ -215,6 +219,47 @@ return g.detach()
 """,
 }
 
+class SameTensor(torch.nn.Module):
+    """contiguous returns its argument, so the flag that it gets later counts for both names."""
+    def forward(self, x: Tensor):
+        x = x.detach().clone()
+        c = x.contiguous()
+        x.requires_grad_(True)
+        y = (c * c).sum() + x.sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+class SameLeaf(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().clone()
+        c = x.contiguous().requires_grad_(True)
+        y = (x * x).sum() + c.sum()
+        return y, given(torch.autograd.grad([y], [c])[0])
+
+
+class FlagOfItem(torch.nn.Module):
+    """The flag of a tensor that a dict has got since is known to a run only."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        d = {"x": x.detach()}
+        if bool(x.sum() > -1e9):
+            d["x"] = x * 2
+        y = (x * x).sum()
+        return given(torch.autograd.grad([y], [x])[0]), d["x"].requires_grad
+
+
+class ManyParts(torch.nn.Module):
+    """Items of one list have gradients, gradients of some parts are missing, and a part is used twice."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        a, b = x.t().chunk(2, 1)
+        c = torch.split(x, 1, dim=0)
+        y = (torch.cat([a, a, b], 1) ** 2).sum() + torch.stack([c[0], c[1] * 3]).sum() + x[:, 1].prod()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+PROGRAMS = [SameTensor, SameLeaf, FlagOfItem, ManyParts]
+
 SOURCE = """from typing import List, Optional
 
 import torch
@@ -262,6 +307,14 @@ def main():
             passed, failed = passed + (wrong is None), failed + (wrong is not None)
             if wrong:
                 print(f"FAILED {body} {end}: {wrong}", flush=True)
+    for program in PROGRAMS:
+        if names and program.__name__ not in names:
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = test_gradients.run(taper, program, folder, [])
+        passed, failed = passed + (wrong is None), failed + (wrong is not None)
+        if wrong:
+            print(f"FAILED {program.__name__}: {wrong}", flush=True)
     print(f"{passed} passed, {failed} failed")
     return 1 if failed else 0
 

@@ -178,45 +178,6 @@ class Lists(torch.nn.Module):
         return y, given(torch.autograd.grad([y], [x])[0])
 
 
-class SameTensor(torch.nn.Module):
-    """contiguous returns its argument, so the flag that it gets later counts for both names."""
-    def forward(self, x: Tensor):
-        x = x.detach().clone()
-        c = x.contiguous()
-        x.requires_grad_(True)
-        y = (c * c).sum() + x.sum()
-        return y, given(torch.autograd.grad([y], [x])[0])
-
-
-class SameLeaf(torch.nn.Module):
-    def forward(self, x: Tensor):
-        x = x.detach().clone()
-        c = x.contiguous().requires_grad_(True)
-        y = (x * x).sum() + c.sum()
-        return y, given(torch.autograd.grad([y], [c])[0])
-
-
-class FlagOfItem(torch.nn.Module):
-    """The flag of a tensor that a dict has got since is known to a run only."""
-    def forward(self, x: Tensor):
-        x = x.detach().requires_grad_(True)
-        d = {"x": x.detach()}
-        if bool(x.sum() > -1e9):
-            d["x"] = x * 2
-        y = (x * x).sum()
-        return given(torch.autograd.grad([y], [x])[0]), d["x"].requires_grad
-
-
-class ManyParts(torch.nn.Module):
-    """Items of one list have gradients, gradients of some parts are missing, and a part is used twice."""
-    def forward(self, x: Tensor):
-        x = x.detach().requires_grad_(True)
-        a, b = x.t().chunk(2, 1)
-        c = torch.split(x, 1, dim=0)
-        y = (torch.cat([a, a, b], 1) ** 2).sum() + torch.stack([c[0], c[1] * 3]).sum() + x[:, 1].prod()
-        return y, given(torch.autograd.grad([y], [x])[0])
-
-
 class Modes(torch.nn.Module):
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
@@ -721,7 +682,7 @@ class NotScalarFirst(torch.nn.Module):
         return torch.autograd.grad([torch.ones(2), x * 2], [torch.ones(2)], torch.jit.annotate(Optional[List[Optional[Tensor]]], [torch.ones(2), None]))[0]
 
 
-PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, SameTensor, SameLeaf, FlagOfItem, ManyParts, Modes,
+PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d,
             SecondOfCorners, SecondOfChosen, ComparedQuietView, ComparedView,
             SumsOfExpanded, WrittenExpanded, WrittenFactor, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,
