@@ -113,6 +113,9 @@ TAPER_STEPS_KERNEL(taper_op_group_norm_steps)
     taper_step_value value = taper_step_reshape(s, &s->args[0], (int64_t[]){rows, rows != 0 ? all / rows : 0}, 2);
     value = normalized(s, value, taper_steps_ints(s, (int64_t[]){1}, 1), &s->args[4], &mean, &rstd);
     value = taper_step_like(s, value, input);
+    const int64_t each[2] = {input->sizes[0], groups}; // a mean and a standard deviation for each group
+    taper_steps_ret(s, 1, taper_step_reshape(s, mean, each, 2));
+    taper_steps_ret(s, 2, taper_step_reshape(s, rstd, each, 2));
     return taper_steps_ret(s, 0, scaled(s, value, &s->args[2], &s->args[3], input->rank));
 }
 

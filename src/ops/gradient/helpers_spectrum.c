@@ -40,6 +40,20 @@ TAPER_STEPS_KERNEL(taper_op_eigh_gradient)
     return taper_steps_ret(s, 0, taper_step_matmul(s, v, taper_step_matmul(s, inner, adjoint)));
 }
 
+// Solves a x + x a = m for x. a is Hermitian. If two eigenvalues of a add up to 0, x has infinities or NaN, as in
+// PyTorch.
+TAPER_STEPS_KERNEL(taper_op_lyapunov)
+{
+    taper_step_value found[2];
+    TAPER_STEP_ALL(s, aten_linalg_eigh, found, 2, &s->args[0]);
+    const taper_step_value adjoint = taper_step_adjoint(s, found[1]);
+    const taper_step_value sums =
+        taper_step_add(s, taper_step_unsqueeze(s, found[0], -2), taper_step_unsqueeze(s, found[0], -1));
+    taper_step_value x = taper_step_matmul(s, adjoint, taper_step_matmul(s, &s->args[1], found[1]));
+    x = taper_step_matmul(s, found[1], taper_step_matmul(s, taper_step_div(s, x, sums), adjoint));
+    return taper_steps_ret(s, 0, x);
+}
+
 TAPER_STEPS_KERNEL(taper_op_symeig_steps)
 {
     const bool vectors = taper_steps_bool(s, 1);
