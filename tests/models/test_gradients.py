@@ -54,6 +54,17 @@ class Second(torch.nn.Module):
         return g.detach(), h, g.requires_grad
 
 
+class Determinants(torch.nn.Module):
+    """First and second derivatives of determinants of singular matrices, in a batch with others, and the trace of a matrix that is not square."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        first = x[:3]
+        other = torch.stack([first[0], first[1], first[0] * 2 - first[1]])
+        y = torch.det(torch.stack([first, other, torch.outer(x[0], x[1])]) + torch.zeros(2, 1, 1, 1))
+        g = given(torch.autograd.grad([(y * y + y).sum() + torch.trace(x)], [x], create_graph=True)[0])
+        return y, g.detach(), given(torch.autograd.grad([(g * g).sum()], [x])[0])
+
+
 class Hessian(torch.nn.Module):
     def forward(self, x: Tensor):
         x = x.flatten().detach().requires_grad_(True)
@@ -682,7 +693,7 @@ class NotScalarFirst(torch.nn.Module):
         return torch.autograd.grad([torch.ones(2), x * 2], [torch.ones(2)], torch.jit.annotate(Optional[List[Optional[Tensor]]], [torch.ones(2), None]))[0]
 
 
-PROGRAMS = [Plain, Network, Second, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
+PROGRAMS = [Plain, Network, Second, Determinants, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d,
             SecondOfCorners, SecondOfChosen, ComparedQuietView, ComparedView,
             SumsOfExpanded, WrittenExpanded, WrittenFactor, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,

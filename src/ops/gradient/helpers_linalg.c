@@ -327,3 +327,63 @@ TAPER_STEPS_KERNEL(taper_op_ormqr_steps)
     value = reflected(s, &s->args[0], &s->args[1], value, adjoint == left);
     return taper_steps_ret(s, 0, left ? value : taper_step_adjoint(s, value));
 }
+
+// ---- determinants
+
+enum { MOST_SINGULAR = 16 }; // rows of a singular matrix for which the adjugate is computed
+
+// Returns a tensor of bools: true for each matrix that is singular, or too close to it for its inverse to be of use.
+// *any tells if one is true. A determinant is at most the product of the rows' lengths (Hadamard).
+static taper_step_value singular(taper_steps *s, taper_step_value a, taper_step_value det, bool *any)
+{
+    const taper_tensor *const matrix = a->as.tensor;
+    const bool is_double = matrix->dtype == TAPER_F64 || matrix->dtype == TAPER_C128;
+    const taper_step_value last = TAPER_STEP_INT(-1), fixed = taper_step_detach(s, a);
+    taper_step_value lengths =
+        TAPER_STEP(s, aten_linalg_vector_norm, fixed, TAPER_STEP_INT(2), taper_steps_ints(s, (int64_t[]){-1}, 1));
+    lengths = taper_step_scale(s, TAPER_STEP(s, aten_prod_dim_int, lengths, last), is_double ? 1e-13 : 1e-5);
+    const taper_step_value size = TAPER_STEP(s, aten_abs, taper_step_detach(s, det)),
+                           found = TAPER_STEP(s, aten_le_Tensor, size, lengths);
+    const taper_tensor *const flags = taper_steps_tensor(s, TAPER_STEP(s, aten_any, found));
+    *any = flags != NULL && *(const bool *)taper_tensor_data(flags);
+    return taper_step_unsqueeze(s, taper_step_unsqueeze(s, found, -1), -1);
+}
+
+// Returns the adjugate of n × n matrices by the method of Faddeev and LeVerrier: sums of products, which have
+// derivatives of all orders for singular matrices, too.
+static taper_step_value adjugate(taper_steps *s, taper_step_value a, taper_step_value unit, int64_t n)
+{
+    taper_step_value m = unit;
+    const size_t kept = s->count;
+    for (int64_t k = 1; k < n; k++) {
+        const taper_step_value product = taper_step_matmul(s, a, m);
+        const taper_step_value diagonal =
+            TAPER_STEP(s, aten_diagonal, product, TAPER_STEP_INT(0), TAPER_STEP_INT(-2), TAPER_STEP_INT(-1));
+        const taper_step_value trace = taper_step_unsqueeze(s, taper_step_sum(s, diagonal, -1, true), -1);
+        m = taper_step_sub(s, product, taper_step_mul(s, taper_step_scale(s, trace, 1.0 / (double)k), unit));
+        taper_steps_carry(s, kept, &m, 1);
+    }
+    return n % 2 == 0 ? taper_step_neg(s, m) : m;
+}
+
+// The gradient of a determinant is the adjoint of the adjugate: det(A) inv(A), unless A is singular.
+TAPER_STEPS_KERNEL(taper_op_det_gradient)
+{
+    const taper_tensor *const matrix = s->args[1].as.tensor;
+    const int64_t n = matrix->rank >= 2 ? matrix->sizes[matrix->rank - 1] : 0;
+    taper_step_value a = &s->args[1], where_singular = taper_step_none, other = taper_step_none;
+    bool any = false;
+    if (n > 0 && n <= MOST_SINGULAR) {
+        where_singular = singular(s, a, &s->args[2], &any);
+    }
+    if (any) {
+        const taper_step_value unit = TAPER_STEP(s, aten_eye, taper_step_int(s, n), taper_step_int(s, matrix->dtype));
+        other = adjugate(s, a, unit, n);
+        a = taper_step_where(s, where_singular, unit, a);
+    }
+    const taper_step_value det = taper_step_unsqueeze(s, taper_step_unsqueeze(s, &s->args[2], -1), -1);
+    taper_step_value value = taper_step_mul(s, det, TAPER_STEP(s, aten_linalg_inv, a));
+    value = any ? taper_step_where(s, where_singular, other, value) : value;
+    const taper_step_value grad = taper_step_unsqueeze(s, taper_step_unsqueeze(s, &s->args[0], -1), -1);
+    return taper_steps_ret(s, 0, taper_step_mul(s, grad, taper_step_adjoint(s, value)));
+}
