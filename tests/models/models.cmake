@@ -156,6 +156,11 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME overload_order COMMAND ${with_torch} ${PROJECT_SOURCE_DIR}/scripts/overload_order.py)
     # Random programs with all features of the language, in every form of file. --count N and --seed S make more, and others.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
+    # First and second derivatives of PyTorch's samples of operators: some operators, chosen by TAPER_SEED, and all.
+    set(samples_of_gradients ${CMAKE_CURRENT_SOURCE_DIR}/ops/run_gradients.py)
+    add_test(NAME operator_gradients COMMAND ${with_torch} ${samples_of_gradients} ${taper} --second --max 2 --part seed/16)
+    add_test(NAME operator_gradients_all COMMAND ${with_torch} ${samples_of_gradients} ${taper} --second --max 4)
+    set_tests_properties(operator_gradients operator_gradients_all PROPERTIES TIMEOUT 3600)
     # Random programs that compute gradients.
     add_test(NAME generated_gradients COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --count 270)
     # Thousands of them, of all shapes.
@@ -164,7 +169,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(generated_gradients_all PROPERTIES TIMEOUT 3600)
     set_tests_properties(make_samples samples write convert old_bytecode without_schema training_mode debug_info gpu_files zoo conv_algorithms drawn_layers quantized_winograd bands accuracy einsum_weights lines lent_packs optimize
                          quantize nnapi_tutorial
-                         nnapi_operators apps torchscript language attribute_changes gradients ahead_gradients force_fields listing pt2_operators overload_order generated_programs generated_gradients generated_gradients_all
+                         nnapi_operators apps torchscript language attribute_changes gradients ahead_gradients operator_gradients operator_gradients_all force_fields listing pt2_operators overload_order generated_programs generated_gradients generated_gradients_all
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
     # Random programs that are difficult for compiler passes. --modules N makes more.
     add_test(NAME random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper})

@@ -5,8 +5,9 @@
   run_gradients.py TAPER [OPERATOR…] [--second] [--max N] [--part I/K] [--report FILE.tsv] [--list]
 
 Each sample becomes a module that computes a weighted sum of the operator's results and returns the gradients of its tensors, by
-torch.autograd.grad; with --second, also the gradients of the sum of their squares. Numbers are float64. An operator counts as passed if
-all of its samples agree. --list prints a line for each operator. Ends with "N passed, N failed", counted in operators."""
+torch.autograd.grad; with --second, also the gradients of the sum of their squares, if PyTorch has them. Numbers are float64. An operator counts as
+passed if all of its samples agree. An operator that Taper lacks is left out. --part 0/8 takes every eighth operator, and --part seed/8 those that
+TAPER_SEED chooses. --list prints a line for each operator. Ends with "N passed, N failed", counted in operators."""
 import argparse
 import collections
 import json
@@ -26,13 +27,29 @@ import torch
 import oracle
 
 
+# Operators whose eigenvectors have the signs that the version of LAPACK chooses. Their gradients are compared for the absolute values.
+SIGNS_DIFFER = ("linalg.eigh",)
+
+# Operators whose gradients differ from PyTorch's, with the reason. docs/numerics-differences.md has the same reasons.
+DIFFERENCES = {
+    "as_strided_scatter": "PyTorch passes the gradient of overwritten elements on",
+    "linalg.norm.subgradients_at_zero": "PyTorch's second derivative is NaN at 0",
+    "special.bessel_j0": "PyTorch's Bessel functions are correct to seven digits",
+    "special.bessel_j1": "PyTorch's Bessel functions are correct to seven digits",
+    "special.bessel_y0": "PyTorch's Bessel functions are correct to seven digits",
+    "special.bessel_y1": "PyTorch's Bessel functions are correct to seven digits",
+}
+
+
 def is_real(t):
     return isinstance(t, torch.Tensor) and t.dtype.is_floating_point
 
 
-def loss_lines(result):
+def loss_lines(result, signs_differ):
     """Returns lines that compute `loss` from `r`, or None if nothing in the result has a gradient."""
     parts = [("r", result)] if isinstance(result, torch.Tensor) else [(f"r[{i}]", x) for i, x in enumerate(result)]
+    if signs_differ:
+        parts = [(name + ".abs()", x) for name, x in parts]
     lines = []
     for name, t in parts:
         if is_real(t):
@@ -40,9 +57,9 @@ def loss_lines(result):
     return ["    loss = torch.zeros([], dtype=torch.float64)"] + lines if lines else None
 
 
-def source_of(expression, tensors, result, second):
+def source_of(expression, tensors, result, second, signs_differ):
     asked = [i for i, t in enumerate(tensors) if is_real(t)]
-    loss = loss_lines(result)
+    loss = loss_lines(result, signs_differ)
     if not asked or loss is None:
         return None
     names = ", ".join(f"t{i}" for i in asked)
@@ -76,7 +93,7 @@ def find_form(op, sample, second):
         plain = f"def forward({', '.join(f't{i}: Tensor' for i in range(len(own)))}):\n    return {expression}\n"
         try:
             result = script(plain)(*oracle.clone(own))
-            source = source_of(expression, own, result, second)
+            source = source_of(expression, own, result, second, op.name in SIGNS_DIFFER)
             if source is None:
                 return "nothing to differentiate"
             module = script(source)
@@ -102,7 +119,9 @@ def run_sample(taper, folder, form, second):
     if second:
         want, got = without_zeros(want), without_zeros(got)
     want = strip(want)
-    return oracle.compare(want, without_empty(want, strip(got)), {"rtol": 1e-7, "atol": 1e-9, "strides": False})
+    single = any(t.dtype == torch.float32 for t in tensors)  # weights of `cov`, for example
+    tolerance = {"rtol": 1e-5, "atol": 1e-6} if single else {"rtol": 1e-7, "atol": 1e-9}
+    return oracle.compare(want, without_empty(want, strip(got)), {**tolerance, "strides": False})
 
 
 def is_zero(v):
@@ -164,7 +183,9 @@ def run_operator(taper, op, limit, second, counts):
             wrong = run_sample(taper, folder, form, second)
         finally:
             shutil.rmtree(folder)
-        if wrong:
+        if wrong and "operator that this build of Taper does not have" in wrong:
+            counts["not in Taper"] += 1
+        elif wrong:
             differ.append((form[2], " ".join(wrong.split())))
         else:
             agreed += 1
@@ -182,24 +203,28 @@ def main():
     parser.add_argument("--list", action="store_true")
     a = parser.parse_args()
     import torch.testing._internal.common_methods_invocations as database
-    index, of = (int(x) for x in a.part.split("/"))
+    first, of = a.part.split("/")
+    index, of = int(os.environ.get("TAPER_SEED") or 0) % int(of) if first == "seed" else int(first), int(of)
     passed = failed = 0
     report = open(a.report, "w") if a.report else None
     for number, op in enumerate(database.op_db):
         label = run_opinfo.label_of(op)
         if (a.operators and label not in a.operators and op.name not in a.operators) or number % of != index:
             continue
-        if not op.supports_autograd or not op.supports_dtype(torch.float64, "cpu") or (a.second and not op.supports_gradgrad):
+        if not op.supports_autograd or not op.supports_dtype(torch.float64, "cpu"):
             continue
         counts = collections.Counter()
         try:
-            agreed, differ = run_operator(a.taper, op, a.max, a.second, counts)
+            agreed, differ = run_operator(a.taper, op, a.max, a.second and op.supports_gradgrad, counts)
         except Exception as e:
             print(f"left out {label}: {type(e).__name__} {str(e)[:80]}", flush=True)
             continue
         if agreed + len(differ) == 0:
             if a.list:
                 print(f"left out {label}: {dict(counts)}", flush=True)
+            continue
+        if differ and label in DIFFERENCES:
+            print(f"differs {label}: {DIFFERENCES[label]}", flush=True)
             continue
         passed, failed = passed + (not differ), failed + bool(differ)
         for expression, wrong in differ[:1]:
