@@ -19,8 +19,8 @@ typedef struct pass {
 } pass;
 
 // In a build without drafts, the compiler optimizes models while they are loaded and writes no files. A build without
-// passes is small and runs models that were prepared elsewhere. While loading, it runs only the passes whose results no
-// file can store, and the passes that these passes need. Summaries are shown to people who choose passes.
+// passes is small and runs models that were prepared elsewhere. While loading, such a build runs only the passes whose
+// results no file can store, and the passes that these passes need. Summaries are shown to people who choose passes.
 #ifdef TAPER_WITH_DRAFTS
 #define SUMMARY(text) text
 #else

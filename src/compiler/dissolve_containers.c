@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dissolves lists that are only appended to, and dicts that are only filled, if all these nodes are in one block. Each
-// reader of such a list gets its own list with the items appended so far. A value read from such a dict becomes the
-// value that was stored. Layers that pass results through a container can then be in one region (segments.c), and the
-// container no longer keeps values alive that were already read.
+// Dissolves lists that are only appended to, and dicts that are only filled, if all users of the container are in one
+// block. Each reader of such a list gets its own list with the items appended so far. A value read from such a dict
+// becomes the value that was stored. Layers that pass results through a container can then be in one region
+// (segments.c), and the container no longer keeps values alive that were already read.
 #include "compiler/pass.h"
 #include "ops/list/op_table.h"
 
@@ -139,8 +139,8 @@ static bool same_key(taper_val a, taper_val b)
            memcmp(a.as.string->data, b.as.string->data, a.as.string->length) == 0;
 }
 
-// Replaces each read of a key by the value that was last stored for it, up to a node that may have changed the dict
-// otherwise.
+// Replaces each read of a key by the value that was last stored for it, up to a node that may change the dict in
+// another way.
 static void follow_dict(taper_node *dict)
 {
     taper_ir_value *const value = &dict->outputs[0];

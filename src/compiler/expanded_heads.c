@@ -50,8 +50,8 @@ static bool match_heads(const taper_ir_value *value, repeated_heads *found)
     return view->node != NULL && taper_node_calls(view->node, TAPER_OP(aten_expand));
 }
 
-// Sets input `at` of `made` to the shared heads, and inputs shape_at and shape_at + 2 to lists that describe how they
-// are repeated.
+// Sets input `at` of `made` to the shared heads, and inputs shape_at and shape_at + 2 to lists that describe how these
+// heads are repeated.
 static taper_status give_heads(taper_compilation *compilation, taper_node *made, const repeated_heads *heads, size_t at,
                                size_t shape_at)
 {

@@ -126,7 +126,7 @@ static bool match_converted(const taper_compilation *compilation, const taper_no
 
 // Returns the constant with one number for each group of the weight w, or NULL if value is something else. w has the
 // sizes [out, groups, group] or [out, group]; the constant has the same sizes, except 1 as the last one. An operation
-// on it and the floats must give the dtype of the floats.
+// on this constant and the converted weights must give the dtype of the converted weights.
 static taper_tensor *constant_of_groups(const taper_compilation *compilation, const taper_ir_value *value,
                                         const taper_tensor *w, double floats)
 {

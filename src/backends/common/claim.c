@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A claim contains the nodes that the backend supports, except nodes after an unsupported node that itself uses a
-// result of the claim. While the claim is made, the registers of values contain marks, because registers are numbered
-// later.
+// A claim contains the nodes that the backend supports, except nodes that depend on an unsupported node which in turn
+// depends on a node of the claim. While the claim is made, the register number of each value contains a mark; the real
+// numbers are assigned later.
 #include "backends/common/claim.h"
 
 #include "backends/common/shape_nodes.h"
@@ -76,8 +76,8 @@ static bool divides(const taper_node *node)
 }
 
 // Returns true if the segment can return the sizes that the node computes, as it returns tensors. The sizes must be
-// integers that depend only on constants and on values inside, because another number among the arguments could differ
-// in each call. A division by a number that may be zero stays outside.
+// integers that depend only on constants and on values made inside the claim, because any other number could differ in
+// each call. Returns false for a division by a number that may be zero.
 static bool gives_numbers(const taper_node *node)
 {
     for (size_t i = 0; i < node->output_count; i++) {
@@ -98,8 +98,9 @@ static bool gives_numbers(const taper_node *node)
     return true;
 }
 
-// Removes from the claim: lists with users outside, sizes with users outside that gives_numbers rejects, and nodes that
-// unpack lists made outside. Then removes all nodes that depend on removed nodes, and repeats.
+// Removes three kinds of nodes from the claim: nodes that make lists used outside the claim, nodes that compute sizes
+// used outside unless gives_numbers allows this, and nodes that unpack lists made outside. Then removes all nodes that
+// depend on removed nodes, and repeats until nothing changes.
 static void drop_lists(const taper_claimer *claimer, taper_region *region, taper_claim *claim)
 {
     for (bool again = true; again;) {

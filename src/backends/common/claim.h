@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Chooses the nodes of a region that a backend runs (the claim). A claim has all nodes that the backend supports,
-// except nodes after an unsupported node that itself uses a result of the claim.
+// except nodes that depend on an unsupported node which in turn depends on a node of the claim.
 #ifndef TAPER_BACKENDS_CLAIM_H
 #define TAPER_BACKENDS_CLAIM_H
 
@@ -22,7 +22,8 @@ struct taper_claimer {
 
 // Claims nodes of the region. Returns TAPER_DECLINED if no further node can be claimed.
 TAPER_MUST_USE taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *region, taper_claim *claim);
-// Fills *known with the facts that a region has about a value, as taper_node_reader.know requires. user is the region.
+// Fills *known with what is known about a value while nodes of a region are claimed, as taper_node_reader.know
+// requires. user is the region.
 void taper_region_know(void *user, const taper_ir_value *value, taper_known_value *known);
 
 #endif

@@ -19,7 +19,7 @@ typedef struct taper_known_value {
 typedef struct taper_node_reader {
     void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
     void *user;
-    bool later;      // true if unknown numbers will be known later; until then the reader uses their defaults
+    bool later;      // true if unknown numbers will be known later; until then their arguments have the defaults
     const char *why; // reason of the last refusal, a static text
 } taper_node_reader;
 

@@ -30,8 +30,8 @@ static const taper_val *known_value(void *user, const taper_node *node, size_t a
     return arg != SIZE_MAX ? &v->call->args[arg] : number_of(v, value);
 }
 
-// Returns what known_value returns, except for one-element tensors, for which the inference of shapes needs the shape
-// and not the number.
+// Returns what known_value returns, but NULL for tensors made inside the segment: the inference of shapes needs the
+// shape of a one-element tensor, not its number.
 static const taper_val *known_of_shape(void *user, const taper_node *node, size_t at)
 {
     const taper_segment_values *v = user;

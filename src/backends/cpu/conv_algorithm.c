@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Chooses the algorithm of a convolution that is not depthwise: direct products, Winograd's transforms (3x3), or planes
-// (few channels, groups of few). The cost of each algorithm is counted in multiply-adds of a vector. It is the cost of
-// the products (with the waste of short strips), of the transforms, of the copies, and of reading the weights, which
-// come from memory once per run if they exceed the cache.
+// (few channels, or groups of few channels). The cost of an algorithm, in multiply-adds of a vector, is the cost of the
+// products (with the waste of short strips), of the transforms, of the copies, and of reading the weights. Weights that
+// exceed the cache come from memory once per run.
 #include <math.h>
 
 #include "backends/cpu/conv_strips.h"
@@ -60,7 +60,7 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     const taper_winograd_entry *four = taper_winograd_f32_select(run->cpu, 4, stride);
     const machine m = {.rows = entry->mr, .lanes = four->lanes, .cache = (double)taper_pool_caches(run->pool).l2};
     const double taps = 9 * (double)job->in_c, pixels = (double)(job->batch * job->out_h * job->out_w);
-    // This entry may have half-precision weights, with half the bytes.
+    // This entry may have half-precision weights, which have half the bytes.
     const taper_gemm_entry *own = taper_conv2d_entry(job, 1);
     const double weights = taps * (double)job->out_c / (own->precision != TAPER_PRECISION_fp32 ? 2 : 1);
     const double direct = product(&m, pixels, taps * (double)job->out_c / m.lanes * taper_gemm_cost(own), weights) *
@@ -111,13 +111,13 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
                             pointer * taps + store * vectors);
     const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
     // The input has one plane for each channel and each phase of the strides (stride_h * stride_w phases). The estimate
-    // includes the padding rows of every plane, and the slack after it.
+    // includes the padding rows of every plane, and the slack after each plane.
     const double phases = (double)(job->stride_h * job->stride_w),
                  in_planes = (double)(job->batch * job->in_c) * phases;
     const double rows = in_planes * (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h) +
                         (double)(job->out_c * job->out_h * job->batch);
     const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
-    // In short vectors, each loaded weight is used for few products.
+    // With short vectors, each loaded weight is used for few products.
     const double loads = lanes <= 4 ? 1.3 : 1;
     // The kernel computes at least two vectors of positions at a time; a single vector costs as much as two.
     const double pairs = ceil((double)job->out_h * pitch / (double)(2 * lanes)) * (double)job->batch;

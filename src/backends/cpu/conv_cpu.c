@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// 2-D convolution on the CPU: reads the call, converts the input to NHWC, and chooses the algorithm. Other dtypes,
-// ranks and out variants are declined and left to the reference.
+// 2-D convolution on the CPU: reads the call, converts the input to NHWC, and chooses the algorithm. Unsupported
+// dtypes, unsupported ranks and out variants are declined, so that the reference runs.
 #include "backends/cpu/conv_cpu.h"
 #include "backends/cpu/conv_images.h"
 #include "backends/cpu/conv_volume.h"
@@ -239,7 +239,7 @@ static taper_status bring_summand(const taper_conv2d *job, const taper_tensor *f
     return taper_run_floats(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->out_c);
 }
 
-// Returns true if everything except the input and the other summand is constant.
+// Returns true if all arguments except the input and the added tensor are constant.
 static bool has_constant_weights(const taper_conv2d *job)
 {
     bool all = taper_call_has_constant_weights(job->call, job->args.weight, job->args.bias);
@@ -296,7 +296,8 @@ static bool strides_depend_on_tail(const taper_conv2d *job)
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }
 
-// Runs a fused convolution. summand is the data of the other summand in NHWC, or NULL if that tensor is read in place.
+// Runs a fused convolution. summand is the data, in NHWC, of the tensor that is added to the result. It is NULL if
+// nothing is added or that tensor is read in place.
 static taper_status run_fused(taper_conv2d *job, const float *summand)
 {
     taper_run *run = job->call->run;

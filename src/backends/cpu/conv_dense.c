@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Dense convolution as matrix products over packed weights. 1x1 with stride 1 reads the pixels in place (gemm); other
-// kernels gather a pointer per output pixel and tap (igemm). tiles.h divides the work.
+// Dense convolution as matrix products over packed weights. A 1x1 kernel with stride 1 reads the pixels in place
+// (gemm); all other kernels gather a pointer per output pixel and tap (igemm). tiles.h divides the work.
 //
 // Several groups of few channels are merged into one product whose weights are zero between groups, because the lanes
 // would be empty otherwise. Zero times infinity or NaN is NaN, so if a NaN results, everything is computed again, group
@@ -15,7 +15,7 @@
 // Builds for one model without large 3x3 weights do not need conv_strips.c.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
-enum { MERGED = 3 }; // index, in the numbers of a pack request, of the number of merged groups with a minus sign
+enum { MERGED = 3 }; // index, among the numbers of a pack request, of the negated number of merged groups
 
 typedef struct dense_plan {
     taper_conv2d_plan head;

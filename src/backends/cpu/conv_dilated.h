@@ -63,8 +63,8 @@ static void run_phases(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns true if the convolution should be computed phase by phase. If the dilation exceeds the result, every phase
-// has one pixel, and the number of empty phases is not bounded.
+// Returns true if the convolution should be computed phase by phase. A dilation that exceeds the result is excluded:
+// every phase would have one pixel at most, and the number of empty phases would not be bounded.
 static bool is_dilated(const taper_conv2d *job)
 {
     return job->stride_h == 1 && (job->dilation_h != 1 || job->dilation_w != 1) && job->dilation_h <= job->out_h &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // 1-D convolutions of lines in PyTorch's order, by the kernel for planes: depthwise convolutions, convolutions that
-// would otherwise run over planes (conv_planar.c), and 1x1 convolutions if this is faster. A line is a plane of one
-// row, so nothing is transposed: the result has the same order as the input. Pixels whose windows are inside the line
-// are read in place. The ends of a line, and lines with a stride, are copied with their padding first. For a 1x1
-// convolution a whole image is one line.
+// would otherwise run over planes (conv_planar.c), and 1x1 convolutions that are faster over lines than as a matrix
+// product. A line is a plane of one row, so nothing is transposed: the result has the same order as the input. Pixels
+// whose windows are inside the line are read in place. The ends of a line, and lines with a stride, are copied with
+// their padding first. For a 1x1 convolution a whole image is one line.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"
@@ -40,7 +40,7 @@ typedef struct lines_run {
     taper_places places;
 } lines_run;
 
-// Copies the inputs that `count` positions from `first` on read, with padding, in every phase of the stride.
+// Copies the inputs of `count` positions, beginning with position `first`, with padding, in every phase of the stride.
 static void lay_out(const lines_plan *plan, const float *line, size_t first, size_t count, float *to)
 {
     const taper_conv2d *job = plan->head.job;

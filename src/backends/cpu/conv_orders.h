@@ -11,7 +11,7 @@ static bool is_product(const taper_conv2d *job)
 }
 
 // Returns true if the input must be copied to NHWC first. For few channels, or groups of few channels, the algorithms
-// read the input in place, but only in two memory orders.
+// read the input in place, but only if it is contiguous or channels-last.
 static bool is_turned(const taper_conv2d *job)
 {
     enum { FEW = 16 };

@@ -97,7 +97,7 @@ static void keep(const taper_conv2d_plan *plan, const taper_pack *pack)
     const taper_conv2d *job = plan->job;
     const size_t plan_at = taper_round_up(sizeof(kept_conv), 16), zero_at = taper_round_up(plan_at + plan->bytes, 16);
     kept_conv *kept = taper_prepare(job->call, run_kept, zero_at + taper_conv2d_zero_bytes(job));
-    if (kept != NULL) { // the memory is zeroed already
+    if (kept != NULL) { // taper_prepare returns zeroed memory
         kept->job = *job;
         kept->plan = (taper_conv2d_plan *)(void *)((char *)kept + plan_at);
         kept->job.zero = (const float *)(const void *)((const char *)kept + zero_at);

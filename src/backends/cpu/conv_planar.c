@@ -50,7 +50,7 @@ static void fill_row(const planar_plan *plan, size_t image, size_t channel, size
         // The range of this phase that is inside the image.
         const int64_t before = job->pad_left - (int64_t)phase, step = (int64_t)job->stride_w;
         const size_t begin = taper_min_size(before > 0 ? (size_t)((before + step - 1) / step) : 0, plan->pitch);
-        // Pixels of the padded row, beginning with the phase's first one.
+        // Pixels of the padded row, beginning with the first pixel of the phase.
         const int64_t left = (int64_t)job->in_w + before;
         const size_t all = left > 0 ? (size_t)((left + step - 1) / step) : 0;
         const size_t end = taper_min_size(all, plan->pitch);

@@ -83,7 +83,7 @@ static void fill_input(const taper_volume_plan *plan, const piece *p, float *to)
         for (int64_t s = 0; s < slices; s++) {
             float *slice = to + c * plan->channel + (size_t)s * plan->slice;
             const int64_t at = first + s;
-            // No tap reads a slice of padding, so it is not filled (taps_inside).
+            // No tap reads a slice of padding (taps_inside), so such slices are not filled.
             if (deep->used[s % deep->step] && at >= 0 && at < deep->in) {
                 fill_slice(plan, x + (int64_t)c * plan->x_channel + at * plan->x_axis[TAPER_DEPTH],
                            p->first[TAPER_HEIGHT], rows, slice);
@@ -243,7 +243,7 @@ bool taper_conv_volume_does(const taper_call *call, const taper_conv_args *a)
     const taper_conv_params *params = &a->params;
     const int64_t group_out = params->transposed ? a->weight->sizes[1] : a->weight->sizes[0] / params->groups;
     const int64_t group_in = params->transposed ? a->weight->sizes[0] / params->groups : a->weight->sizes[1];
-    // For many inputs and few outputs a product in place is faster.
+    // For many inputs and few outputs, a product in place is faster than planes.
     const bool few = params->transposed && group_out < FEW_CHANNELS && group_in <= MOST_INPUTS * group_out &&
                      a->input->sizes[a->input->rank - 1] >= LEAST_WIDE;
     return (params->rank == 3 ? !taper_conv_is_pixels(a) : few) && (group_in > 1 || group_out > 1) &&

@@ -6,7 +6,7 @@
 
 #include "ops/nn/conv.h"
 
-// Returns true if this algorithm supports the convolution and is faster than the others.
+// Returns true if this algorithm supports the convolution and is faster than the other algorithms.
 bool taper_conv_volume_does(const taper_call *call, const taper_conv_args *args);
 TAPER_MUST_USE taper_status taper_conv_volume(taper_call *call, const taper_conv_args *args);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // 3x3 convolution with stride 1 or 2 by Winograd's transforms (ops/kernels/winograd_f32.h). A dilation of d makes d x d
-// convolutions of every d-th row and column. The transforms spread an infinity or NaN over the tile, so if one results,
-// everything is computed again, directly.
+// convolutions of every d-th row and column. The transforms spread an infinity or NaN over the tile, so if an infinity
+// or NaN results, everything is computed again without transforms.
 //
 // Tiles are taken in groups. An item is one group and one block of columns. The item's thread transforms the group's
 // inputs, multiplies at all positions and transforms the products back, in scratch memory of its own: reading what
@@ -9,7 +9,7 @@
 // the group. If there are enough tiles, each thread has groups of its own. If the weights come from memory, threads
 // share groups and have blocks of columns, so that the weights are read once.
 //
-// If there are more tiles, the weights would be read from memory several times. Groups are then as long as the limit on
+// If there are many such groups, each group would read the weights from memory. Groups are then as long as the limit on
 // their transformed inputs permits, and a single block contains all columns. So both the transformed inputs and the
 // weights are read once, position by position.
 //
@@ -52,7 +52,7 @@ typedef struct winograd_plan {
     size_t blocks;                      // number of blocks of all panels
     // Panels whose weights are stored together, position by position: the panels of a block, or all.
     size_t packed_block;
-    size_t near; // panels whose weights stay in the nearer cache while strips are multiplied
+    size_t near; // panels whose weights stay in the L2 cache while strips are multiplied
     double work; // nanoseconds of all items, including transforms
 } winograd_plan;
 
@@ -416,8 +416,8 @@ taper_status taper_conv2d_winograd(taper_conv2d *job, const taper_winograd_entry
         packed > SIZE_MAX / sizeof(float) - job->out_c) {
         return taper_conv2d_dense(job);
     }
-    // If the weights stay in a cache, inputs and products may use most of the nearer cache. Otherwise long strips are
-    // better.
+    // If the weights stay in a cache, inputs and products may use most of the L2 cache. Otherwise long strips are
+    // better than groups that fit in the L2 cache.
     const size_t cache = taper_pool_caches(run->pool).l2 / sizeof(float), threads = taper_pool_threads(run->pool);
     plan.near = taper_max_size(cache / 4 * 3 / plan.panel_floats, 1);
     plan.streams = packed > WEIGHTS_STAY * cache;

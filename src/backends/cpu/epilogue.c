@@ -16,7 +16,7 @@ static bool same_layout(const taper_tensor *t, size_t rank, const int64_t *sizes
     }
     // In PyTorch the sum has the layout of the result only if both operands have the same layout.
     if (taper_tensor_is_contiguous(t) && taper_tensor_is_channels_last(t)) {
-        return true; // true if the tensor has both layouts, as for one pixel or one channel
+        return true; // a tensor with one pixel or one channel has both layouts
     }
     return taper_tensor_is_channels_last(t) && t->hidden_nhwc == hidden;
 }

@@ -21,7 +21,7 @@ typedef struct taper_fusion {
     taper_kernel kernel;
     uint32_t norm_at; // position of batch norm's weight in call->args, followed by bias, mean, variance; 0: no norm
     double norm_eps;
-    uint32_t add_at;             // position of the other summand in call->args; 0: none
+    uint32_t add_at;             // position in call->args of the tensor that is added; 0: none
     taper_activation activation; // activation, applied after the sum
     float min, max;
 } taper_fusion;

@@ -21,7 +21,7 @@ typedef struct int_mm {
     size_t chunk_bytes;         // number of bytes of the packed weights of a whole chunk
     const uint8_t *x;           // inputs, [rows, in]
     const float *scale, *shift; // for each place: 1 as scale, 0 as shift
-    const int32_t *bias;        // summands of the sums, [chunks, places]
+    const int32_t *bias;        // initial values of the sums, [chunks, places]
     const int8_t *weights;
     int32_t *y;
     taper_tiles tiles;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Fully connected layers whose weights are integers of 8 or 4 bits with a scale for each group, and whose inputs are
-// floats or halves. The weights are kept in the panels of narrow_f32.h. One or a few rows read them once, at the speed
-// of memory; for more rows a block of a panel becomes floats in the L1 cache and the gemm kernels multiply with it.
+// floats or halves. The weights are kept in the panels of narrow_f32.h. For one or a few rows, each weight is read
+// once, at the speed of memory. For more rows, a block of a panel is converted to floats in the L1 cache, and the gemm
+// kernels multiply with these floats.
 #include <math.h>
 
 #include "ir/tensor.h"

@@ -151,7 +151,7 @@ static int64_t largest_window(const taper_pool_axis *axis)
 static taper_status pool(taper_call *call, const taper_tensor *x, pool_job *job)
 {
     const taper_pool_axis *axis = job->pooling->axis;
-    // QNNPACK always divides by the size of the window. Builds for models without quantized tensors omit this.
+    // QNNPACK always divides by the size of the window. Builds for models without quantized tensors omit this case.
     if (x->dtype == TAPER_QU8 && job->divisor == 0) {
         TAPER_OP_IF(aten_quantize_per_tensor, return taper_cpu_pool_u8(call, x, job->pooling, job->max);)
     }

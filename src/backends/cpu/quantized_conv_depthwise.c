@@ -8,7 +8,7 @@
 enum { MOST_TAPS = 1024, MOST_ROWS = 16, BAND_BYTES = 32768 };
 
 typedef struct depthwise_plan {
-    taper_conv2d_i8_plan head; // head.padding is as long as the kernel's reads of a row, or a pixel
+    taper_conv2d_i8_plan head; // head.padding is as long as a row, or as a pixel if no window is inside a row
     const taper_dwconv_i8_entry *entry;
     size_t taps;
     size_t begin, end;               // range of pixels whose windows are inside the row
@@ -126,8 +126,8 @@ static taper_status run_plan(const taper_conv2d_i8_plan *head)
     const taper_conv2d_i8 *job = head->job;
     taper_run *run = job->call->run;
     const size_t count = job->batch * plan->items;
-    // A small image is divided into one piece per thread. Each thread then finds the previous layer's pixels that it
-    // needs in its cache.
+    // A small image is divided into one piece per thread. The pixels of the previous layer that a thread needs are then
+    // often in its cache.
     const size_t grain = taper_min_size(BAND_BYTES / (plan->rows * job->out_w * job->out_c),
                                         count / (size_t)taper_pool_threads(run->pool));
     return taper_run_range(run, run_rows, (void *)(uintptr_t)head, count, taper_max_size(1, grain), head->work);

@@ -4,7 +4,7 @@
 #define TAPER_BACKENDS_CPU_QUANTIZED_CONV_ROWS_H
 
 // Computes up to `most` consecutive strips in one call, if the kernel accepts all their rows. Returns the number of
-// strips, or 0 if it does not.
+// strips, or 0 if the kernel does not accept them.
 static size_t run_many(const dense_plan *plan, taper_tile *t, size_t most, taper_gemm_i8 *call)
 {
     const uint8_t *const first = plan->head.job->x + t->first * plan->head.job->in_c;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantized convolutions of few channels. A window has a plane for each kernel row of each input channel. Four planes
 // are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows in place.
-// If fewer taps are needed then, a remaining plane is used alone, with four neighbouring pixels per tap. Thus 3x3 with
-// three channels takes 7 dot products of four bytes, 28 products for 27 numbers.
+// If this takes fewer taps, a remaining plane is used alone, with four neighbouring pixels per tap. Thus 3x3 with three
+// channels takes 7 dot products of four bytes, 28 products for 27 numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "backends/cpu/quantized_conv_images.h"
 #include "ops/engine/tiles.h"

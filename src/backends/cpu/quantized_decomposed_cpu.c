@@ -17,7 +17,7 @@ typedef struct runs_job {
     const taper_vector_u8_entry *bytes;
     const void *x;
     void *y;
-    size_t inner, channels; // inner: number of adjacent elements with one scale, which are a run; channels: scales
+    size_t inner, channels; // inner: length of a run, whose elements have one scale; channels: number of scales
     bool has_signs, behind; // has_signs: elements are int8, not uint8; behind: the zero point is added before rounding
     float low, high;
     // Scales and zero points by channel, or NULL: run r has the numbers of channel r % channels. If a tensor is NULL,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The functions that the GPU backend needs from a graphics interface: buffers, pipelines, and recordings that are
 // submitted repeatedly. vulkan/ implements them for Vulkan, metal/ for Metal. The planner, the rules and the arena do
-// not depend on either.
+// not depend on the interface.
 //
 // A shader has five bindings: it writes 0, reads 1 to 3, and gets its parameters from 4. Bindings 1 to 3 are storage
 // buffers of vec4. In the shader's texel variant (TAPER_GPU_TEXEL) they are texel buffers of the same memory.
@@ -92,7 +92,7 @@ struct taper_gpu {
     uint32_t shared_bytes;           // number of bytes of shared memory of a workgroup
     uint32_t lanes;      // number of threads of a subgroup if they can read each other's values, otherwise 0
     double tick;         // seconds per tick of a timestamp, or 0 without timestamps
-    atomic_int troubled; // state of `trouble`, for taper_gpu_note
+    atomic_int troubled; // state of `trouble`: empty, being written or complete
     char trouble[160];   // text that taper_gpu_trouble returns
 };
 

@@ -18,7 +18,8 @@
     "an earlier process ended while it tried the driver; \"checks=0\" or deleting gpu-NAME.trying in the cache "       \
     "directory tries it again"
 
-// Opens the device under a mark, unless an existing mark says that the device has crashed.
+// Marks the device as tried (gpu_kept.h), and opens it. Does not open it if an existing mark says that the device has
+// crashed.
 static taper_status open_interface(taper_device *device, const taper_gpu_options *options, const char **why)
 {
     taper_gpu_state *s = device->state;

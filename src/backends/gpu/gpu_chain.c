@@ -54,7 +54,7 @@ static taper_status read_bounds(taper_gpu_emitter *e, const taper_node *node, do
         *low = 0;
         *high = 6;
     }
-    *low = *low > *high ? *high : *low; // torch.clamp returns the upper bound if the bounds are exchanged
+    *low = *low > *high ? *high : *low; // torch.clamp returns the upper bound if the lower bound exceeds it
     return TAPER_OK;
 }
 
@@ -208,13 +208,13 @@ taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *
     return TAPER_OK;
 }
 
-// Returns true if the value exists already, or comes from outside the segment.
+// Returns true if the value is already computed, or comes from outside the segment.
 static bool is_there(const taper_gpu_emitter *e, const taper_ir_value *value)
 {
     return value->block != e->known->body || e->values[value->id - e->first_id].made;
 }
 
-// Reads the arguments of a binary operator that are no operands.
+// Reads the arguments of a binary operator that are not operands, such as alpha.
 static taper_status read_alpha(taper_gpu_emitter *e, const taper_node *node, uint32_t *step, double *alpha)
 {
     const taper_val *mode = taper_read_constant(&e->reader, taper_read_argument(node, "rounding_mode"));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Turns nodes into dispatches. Each operator has a rule (gpu_rules.inc) that reads the node and adds dispatches. While
 // the backend claims nodes, the same rule decides whether it supports the node. Element-wise nodes that follow become
-// steps of a dispatch, which it applies to its vectors before it stores them.
+// steps of a dispatch, which the dispatch applies to its vectors before it stores them.
 #ifndef TAPER_BACKENDS_GPU_EMIT_H
 #define TAPER_BACKENDS_GPU_EMIT_H
 
@@ -52,8 +52,8 @@ bool taper_gpu_pays(const taper_node *node);
 // TAPER_GPU_RANK). QUANTS: quint8, with elements from 0 to 255; scale and zero point are known during recording.
 enum { TAPER_GPU_FLOATS = 1, TAPER_GPU_TRUTHS = 2, TAPER_GPU_WHOLES = 4, TAPER_GPU_ANY = 7, TAPER_GPU_QUANTS = 8 };
 
-// Finds the memory of a tensor. A tensor from outside is converted to vectors first. Refuses dtypes other than float32,
-// and empty tensors.
+// Finds the memory of a tensor. A tensor from outside the segment is converted to vectors first. Refuses dtypes other
+// than float32, and empty tensors.
 TAPER_MUST_USE taper_status taper_gpu_operand(taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_view *view);
 // Does what taper_gpu_operand does, but accepts only the dtypes of these flags.
 TAPER_MUST_USE taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *value, unsigned dtypes,
@@ -185,7 +185,7 @@ TAPER_MUST_USE taper_status taper_gpu_linear(taper_gpu_emitter *e, const taper_g
                                              taper_gpu_view *out);
 // Multiplies a [.., m, k], packed along its last dimension, by b [.., k, n], packed along one of its last two
 // dimensions, and applies the chain (rules_linear.c). A size of 1 is broadcast. If b is packed along its rows, the
-// chain may have only plain steps.
+// chain may have only steps of taper_gpu_step_is_plain.
 TAPER_MUST_USE taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, const taper_gpu_view *b,
                                                const taper_shape *shape, const taper_gpu_chain *chain,
                                                taper_gpu_view *out);

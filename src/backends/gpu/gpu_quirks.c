@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of devices: see gpu_quirks.h. A vendor is identified by its PCI number, or by a number of Khronos if it has
-// none.
+// The table of devices: see gpu_quirks.h. A vendor is identified by its PCI number, or by a number of Khronos if the
+// vendor has no PCI number.
 #include "backends/gpu/gpu_quirks.h"
 
 enum { ADRENO = 0x5143, MALI = 0x13B5, POWERVR = 0x1010, NVIDIA = 0x10DE, INTEL = 0x8086, APPLE = 0x106B };

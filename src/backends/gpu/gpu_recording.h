@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A segment for given shapes: the commands of the device, their memory, and where it contains arguments and results.
+// A segment for given shapes: the commands of the device, their memory, and the places of arguments and results in this
+// memory.
 #ifndef TAPER_BACKENDS_GPU_RECORDING_H
 #define TAPER_BACKENDS_GPU_RECORDING_H
 

@@ -36,7 +36,7 @@ static inline int64_t taper_gpu_extent(const taper_gpu_view *view, int d)
 // receives the size of its memory in vectors. Returns false if a size is not known or 0, or if there are too many
 // dimensions or elements.
 bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *view, int64_t *vectors);
-// Returns the packed dimension of a tensor of this rank without other requirements.
+// Returns the dimension along which tensors of this rank are packed, unless a kernel requires another dimension.
 static inline int taper_gpu_usual_packed(int rank)
 {
     return rank == 4 ? 1 : rank > 0 ? rank - 1 : 0;

@@ -164,7 +164,7 @@ static const taper_node *only_user(const taper_gpu_emitter *e, const taper_ir_va
     return row != NULL && row->rule == rule && taper_node_in(user, 0) == value ? user : NULL;
 }
 
-// Returns true if the value exists already, is float32 and has one number for each key.
+// Returns true if the value is already computed, is float32 and has one number for each key.
 static bool may_mask(const taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *k)
 {
     const taper_shape shape = taper_gpu_shape(e, value);

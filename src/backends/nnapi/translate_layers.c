@@ -190,7 +190,7 @@ taper_status taper_translate_add_linear(taper_translator *t, const taper_ir_valu
     TAPER_REFUSE(t, shape.rank == 1, "a linear layer of a vector");
     TAPER_REFUSE(t, t->options->pytorch && shape.rank != 2, "PyTorch's converter has no such linear layer");
     TAPER_TRY(taper_translate_plain(t, x, &input));
-    // The result gets these dimensions back, so at most one of them may be unknown.
+    // The result gets the leading dimensions of the input, so at most one of them may be unknown.
     if (shape.rank > 2 && t->options->open) {
         int64_t told[TAPER_MAX_RANK];
         TAPER_TRY(taper_translate_told_sizes(t, &result, told));

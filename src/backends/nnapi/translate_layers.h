@@ -33,8 +33,8 @@ const uint8_t *taper_conv_weight_order(const taper_conv_geometry *g, int kind);
 TAPER_MUST_USE taper_status taper_translate_add_conv(taper_translator *t, const taper_conv_geometry *g, int kind,
                                                      int64_t multiplier, const taper_conv_layer *l, uint32_t *in,
                                                      size_t *count);
-// Adds a linear layer on rows of inputs. If the input has more than two dimensions, the result gets them back. q is the
-// quantizer of the result, or NULL for float.
+// Adds a linear layer on rows of inputs. An input of more than two dimensions is viewed as rows, and the result gets
+// the input's leading dimensions. q is the quantizer of the result, or NULL for float.
 TAPER_MUST_USE taper_status taper_translate_add_linear(taper_translator *t, const taper_ir_value *x, uint32_t weight,
                                                        uint32_t bias, int64_t outs, const taper_result_quantizer *q);
 // Reads the object of packed weights, argument 1 of the node. The operator that packed the weights has checked it.

@@ -80,7 +80,7 @@ static bool is_shuffle(const taper_translator *t, const taper_node *node, const 
         return t->asking && x.rank < 0; // while asking, unknown shapes are assumed to fit
     }
     bool same = true;
-    size_t open = 0; // number of unknown sizes, because one unknown size follows from the known sizes
+    size_t open = 0; // number of unknown sizes; one is allowed, because it follows from the known sizes
     for (int d = 0; d < 4; d++) {
         same = same && x.sizes[d] == y.sizes[d];
         open += x.sizes[d] == TAPER_UNKNOWN;

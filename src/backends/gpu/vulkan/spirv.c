@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Folds specialization constants, see spirv.h. The numbers of opcodes are from the SPIR-V specification, section 3.49.
-// In OpSpecConstantOp they are the numbers of the instructions themselves.
+// OpSpecConstantOp names an operation by the number of the ordinary instruction.
 #include "backends/gpu/vulkan/spirv.h"
 
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts a draft for NNAPI after its other passes. forward is specialized for the sizes of the given inputs. A
-// pretended device claims the nodes that NNAPI supports, and each segment becomes a module of PyTorch's own classes.
+// Converts a draft for NNAPI after all other passes on the draft. forward is specialized for the sizes of the given
+// inputs. A pretended device claims the nodes that NNAPI supports, and each segment becomes a module of PyTorch's own
+// classes.
 #include "backends/nnapi/convert/convert.h"
 
 #include <stdio.h>
@@ -363,8 +364,8 @@ static void drop_small(conversion *c)
 }
 
 // Removes needless copies between modules. The result of a module is permuted into PyTorch's order and made contiguous.
-// If the next module permutes it back and makes it contiguous itself, the first contiguous is removed, because the
-// second one works for every memory order.
+// If the next module permutes it back and makes it contiguous itself, the first call of contiguous is removed, because
+// the second call works for every memory order.
 static void join_modules(conversion *c)
 {
     for (size_t i = 0; i < c->image_count; i++) {

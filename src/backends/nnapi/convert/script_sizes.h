@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Flexible sizes of a module. The module's script computes them from the sizes of its inputs and writes them into the
-// serialized model before that is compiled. Thus a driver gets only known sizes, as with PyTorch's own NnapiModule.
+// serialized model before the model is compiled. Thus a driver gets only known sizes, as with PyTorch's own
+// NnapiModule.
 #ifndef TAPER_NNAPI_SCRIPT_SIZES_H
 #define TAPER_NNAPI_SCRIPT_SIZES_H
 
