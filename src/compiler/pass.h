@@ -39,7 +39,8 @@ taper_rank taper_rank_of(const taper_ir_value *value);
 // Returns the only rank that a check of the value accepts, or -1 without such a check. Exported programs, for example,
 // check their inputs at the start (check_ranks.c).
 int64_t taper_checked_rank(const taper_ir_value *value);
-// Returns true if the value has two dimensions or its computation raises. Reductions and slices of images count too.
+// Returns true if the value has two dimensions or its computation raises. The search also follows reductions and slices
+// of images.
 bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value);
 taper_status taper_pass_dissolve_containers(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph);
@@ -89,8 +90,8 @@ typedef struct taper_written_storages taper_written_storages;
 #ifndef TAPER_WITHOUT_PASSES
 TAPER_MUST_USE taper_status taper_written_storages_find(taper_compilation *compilation);
 void taper_written_storages_free(taper_compilation *compilation);
-// Returns true if a graph may write to this tensor, list or dict, or to a tensor in this tuple or list. Returns true if
-// the answer is unknown.
+// Returns true if a graph may write to this tensor, list or dict, or to a tensor in this tuple or list. Also returns
+// true if the answer is unknown.
 bool taper_is_written(const taper_compilation *compilation, taper_val value);
 #else // the callers of these functions do not need an answer, or are not in this build
 static inline taper_status taper_written_storages_find(const taper_compilation *compilation)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The parts of the pass peephole. Each function examines one node and may replace it. If it did, it sets *done to true
-// and removes the node.
+// The parts of the pass peephole. Each function examines one node and may replace it. A function that replaces the node
+// removes it and sets *done to true.
 #ifndef TAPER_COMPILER_PEEPHOLE_H
 #define TAPER_COMPILER_PEEPHOLE_H
 

@@ -45,8 +45,8 @@ static taper_status views(taper_peephole *p, taper_node *node, bool *done)
     return written ? TAPER_OK : taper_peephole_replace(node, value, done);
 }
 
-// Removes a `contiguous` of the result of a `contiguous`, because it returns the same object. Also removes a `clone` of
-// an operator's new result if all users only read the clone, which has the same strides.
+// Removes a `contiguous` of the result of a `contiguous`, because the second call returns its argument. Also removes a
+// `clone` of an operator's new result if all users only read the clone, which has the same strides.
 static taper_status copies(taper_peephole *p, taper_node *node, bool *done)
 {
     taper_ir_value *input = taper_node_in(node, 0);
@@ -87,8 +87,8 @@ static bool is_none(const taper_node *node, size_t index)
     return value != NULL && value->tag == TAPER_NONE;
 }
 
-// Removes conversions to the dtype that the tensor has, because they return the same object. Replaces `prim::dtype` by
-// a constant.
+// Removes conversions to the dtype that the tensor has, because such a conversion returns its argument. Replaces
+// `prim::dtype` by a constant.
 static taper_status conversions(taper_peephole *p, taper_node *node, bool *done)
 {
     taper_dtype has, wanted;

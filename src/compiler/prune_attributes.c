@@ -118,7 +118,7 @@ static const class_slots *class_of(pruning *p, const taper_graph *graph, const t
                : NULL;
 }
 
-// Marks all slots of an object that is used otherwise than for access to its attributes. Operators on enums and
+// Marks all slots of an object that is used for anything except access to its attributes. Operators on enums and
 // containers of modules may read any attribute, and so may a caller.
 static void mark_whole(pruning *p, const taper_node *user, const class_slots *owner)
 {

@@ -96,8 +96,8 @@ static taper_status own(const equalizer *e, taper_node *node, const char *name, 
     return TAPER_OK;
 }
 
-// If an earlier pair, with an index below `upto`, has already copied the weight of the layer `node`, returns its
-// elements, otherwise NULL.
+// If an earlier pair, with an index below `upto`, has already copied the weight of the layer `node`, returns the
+// elements of the copy, otherwise NULL.
 static float *owned_before(const equalizer *e, size_t upto, const taper_node *node)
 {
     for (size_t i = 0; i < upto; i++) {

@@ -261,7 +261,7 @@ static taper_status plan_node(const planner *p, taper_node *node)
 }
 
 // Records facts about the results of a node. Results of operators were observed in runs. The result of an If is the
-// result of one of its blocks, so its facts and observations come from these.
+// result of one of its blocks, so its facts and observations come from the results of its blocks.
 static void meet_results(const planner *p, const taper_node *node)
 {
     for (uint32_t i = 0; node->kind == TAPER_NODE_IF && i < node->output_count; i++) {

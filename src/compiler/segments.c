@@ -8,7 +8,8 @@
 #include "ir/graph_copy.h"
 #include "ops/backend.h"
 
-// Marks of values: INSIDE: made by the segment; BEHIND: made outside of it from values of the segment; OUTSIDE: others.
+// Marks of values: INSIDE: made by the segment; BEHIND: made outside the segment from values of the segment; OUTSIDE:
+// all other values.
 enum { OUTSIDE, INSIDE, BEHIND };
 
 typedef struct finder {
@@ -351,8 +352,8 @@ static size_t take_inputs(taper_node *segment, const taper_block *body)
     return count;
 }
 
-// Moves the nodes of the claim into the body, in order. Nodes between them that need their results, and checks, move to
-// after the anchor.
+// Moves the nodes of the claim into the body, in order. Nodes between them that need results of the claim, and checks,
+// move to after the anchor.
 static taper_status fill_body(finder *f, taper_node *anchor, taper_block *body)
 {
     taper_node *after = anchor, *next;

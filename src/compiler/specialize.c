@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Makes a copy of a graph for inputs of known sizes. Nodes that ask for sizes become constants, and so do the nodes
-// that depend on these. The new graph then contains only operators on tensors.
+// that depend only on constants. The new graph then contains only operators on tensors.
 #include "compiler/pass.h"
 #include "ir/infer.h"
 

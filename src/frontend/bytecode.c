@@ -14,7 +14,7 @@ typedef struct register_change {
 
 enum { RECENT_ROWS = 64 };
 
-// An operator that was found for these texts. The texts belong to the module or the library, so their addresses
+// An operator, and the texts by which it was found. The texts belong to the module or the library, so their addresses
 // identify them.
 typedef struct recent_row {
     const char *name, *overload;

@@ -112,7 +112,7 @@ static taper_status autocast(taper_export_lowering *l, taper_export_scope *scope
     return TAPER_OK;
 }
 
-// Lowers an operator with effects, which takes a token as its first argument and returns it before its results.
+// Lowers an operator with effects, which takes a token as its first argument and returns a token before its results.
 static taper_status with_effects(taper_export_lowering *l, taper_export_scope *scope)
 {
     const taper_pt2_node *node = l->node;

@@ -142,7 +142,7 @@ taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *sco
         const taper_schema_arg *formal = &schema->args[i];
         const bool renamed = formal_name != NULL && strcmp(formal->name, formal_name) == 0;
         const taper_pt2_argument *given = taper_export_argument(l->node, renamed ? given_name : formal->name, i);
-        // If an argument became optional after the file was written, the file may omit it. It is then None.
+        // If an argument became optional after the file was written, the file may omit it. The argument is then None.
         const bool none = given == NULL && !formal->has_default && formal->type->kind == TAPER_TYPE_OPTIONAL;
         if (given == NULL && !formal->has_default && !none) {
             return taper_export_refuse(l, "argument %s is missing", formal->name);

@@ -39,8 +39,8 @@ TAPER_MUST_USE taper_status taper_export_value(taper_export_lowering *l, const t
 // Returns the node's argument with that name, or NULL. If the file has no names of arguments, returns the argument at
 // that position.
 const taper_pt2_argument *taper_export_argument(const taper_pt2_node *node, const char *name, size_t position);
-// Records value as the graph's value that is output number `index` of the node. Does nothing if the node lacks this
-// output, or the output is not a value.
+// Records `value` as the value of output number `index` of the node. Does nothing if the node lacks this output, or the
+// output is not a value.
 TAPER_MUST_USE taper_status taper_export_name(taper_export_lowering *l, taper_export_scope *scope, size_t index,
                                               taper_ir_value *value);
 const taper_type *taper_export_type(const taper_pt2_value *value); // returns the type of a value of the program

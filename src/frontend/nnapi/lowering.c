@@ -32,7 +32,7 @@ static const operation_row rows[] = {
     {TAPER_NNAPI_SQRT, 1, 1, taper_nnapi_lower_unary},
     {TAPER_NNAPI_RSQRT, 1, 1, taper_nnapi_lower_unary},
     {TAPER_NNAPI_FLOOR, 1, 1, taper_nnapi_lower_unary},
-    // windows.c checks the numbers of inputs of layers and pools more exactly.
+    // windows.c checks the numbers of inputs of layers and pools more exactly than this table.
     {TAPER_NNAPI_CONV_2D, 7, 13, taper_nnapi_lower_conv},
     {TAPER_NNAPI_DEPTHWISE_CONV_2D, 8, 14, taper_nnapi_lower_conv},
     {TAPER_NNAPI_GROUPED_CONV_2D, 9, 12, taper_nnapi_lower_conv},

@@ -307,7 +307,8 @@ static bool holds_set(const site *s, const taper_block *block, int64_t slot)
     return false;
 }
 
-// Finds the compilation on which run is called. It is an attribute of the module that is known not to be None.
+// Finds the compilation on which run is called. The compilation must be an attribute of the module, and this attribute
+// must be known not to be None.
 static bool find_object(site *s)
 {
     const taper_ir_value *value = taper_node_in(s->run, 0);
@@ -441,7 +442,7 @@ static bool is_number(const taper_ir_value *value, int64_t want)
     return constant != NULL && constant->constant.tag == TAPER_INT && constant->constant.as.i == want;
 }
 
-// Returns true if the patch only writes to dimensions and does not change known ones.
+// Returns true if the patch only writes to dimensions and does not change known dimensions.
 static bool patches_sizes(const taper_node *patch, const taper_nnapi_model *model)
 {
     const int64_t slice[4] = {0, (int64_t)model->sizes_begin, (int64_t)model->sizes_end, 1};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Turns serialized NNAPI models into graphs. PyTorch's NnapiModule has such a model in an attribute, makes a
-// Compilation of it in the first run, and passes tensors to the Compilation. Here these methods compute with the
-// operators of the serialized model instead.
+// Compilation of it in the first run, and passes tensors to the Compilation. Here the methods of NnapiModule compute
+// with the operators of the serialized model instead of a Compilation.
 #ifndef TAPER_FRONTEND_NNAPI_H
 #define TAPER_FRONTEND_NNAPI_H
 

@@ -115,8 +115,8 @@ static taper_status rounded_to_short(taper_nnapi_lowering *l, const taper_nnapi_
 
 // ---- constants
 
-// Finds the bytes of a constant. *owner: the tensor that contains the bytes, which may not be contiguous, or NULL if
-// the serialized model contains them.
+// Finds the bytes of a constant. *owner: the tensor that contains the bytes, or NULL if the serialized model contains
+// them. The tensor need not be contiguous.
 static taper_status constant_bytes(const taper_nnapi_lowering *l, uint32_t at, const uint8_t **data,
                                    taper_tensor **owner)
 {

@@ -68,7 +68,7 @@ struct taper_ts_function {
     uint32_t atom;      // name, without the names of its file and class
     uint32_t qualified; // name with the names of its file and class
     uint32_t file, at;
-    taper_ts_definition *owner; // class that contains it, or NULL
+    taper_ts_definition *owner; // class that contains the function, or NULL
     taper_ts_parameter *parameters;
     uint32_t parameter_count;
     uint32_t slots;          // number of variables of the function

@@ -571,7 +571,7 @@ static taper_status call_attribute(taper_ts_lowering *l, taper_ts_node *node, co
     }
     TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object));
     if (callee->atom == TAPER_ATOM_TOLIST && (object.type == NULL || object.type->kind == TAPER_TYPE_TENSOR)) {
-        // PyTorch evaluates the object twice, too, which matters if evaluating it has effects.
+        // The object is evaluated a second time, as in PyTorch, which matters if the evaluation has effects.
         TAPER_TRY(taper_ts_value(l, callee->child, NULL, &object));
         return to_list(l, node, object, hint, out);
     }

@@ -68,7 +68,7 @@ static taper_status assignment(taper_ts_lowering *l, taper_ts_node *node)
     if (source->next != NULL) {
         TAPER_TRY(taper_ts_type(l->unit, l->frame->function->file, source->next, &type));
     }
-    // The source may be a function: "_0 = __torch__.f" binds the variable to it.
+    // The source may be a function: "_0 = __torch__.f" binds the variable to the function.
     TAPER_TRY(taper_ts_lower(l, source, type, &value));
     if (type != NULL && value.value != NULL) {
         TAPER_TRY(taper_ts_convert(l, node, value, type, -1, &value));
@@ -361,7 +361,7 @@ static taper_status lower_loop(taper_ts_lowering *l, const loop_form *loop)
     bool *seen = taper_alloc_zeroed(l->unit->allocator, bytes);
     taper_status status = seen == NULL ? taper_fail_memory(l->unit->error) : assigned(l, loop->body, &m, seen);
     size_t kept = 0;
-    // Only variables with a value before the loop are carried. The others are local to the body.
+    // Only variables with a value before the loop are carried. All other variables are local to the body.
     for (size_t i = 0; status == TAPER_OK && i < m.count; i++) {
         const taper_ts_binding *before = &l->frame->locals[m.items[i].slot];
         if (before->value != NULL) {

@@ -36,7 +36,7 @@ static taper_status start_block(taper_ts_lowering *l, taper_node *node, size_t p
     return TAPER_OK;
 }
 
-// Sets the results of the block and continues in the block `outer`, which contains its node.
+// Sets the results of the block and continues in the block `outer`, which contains the node of the block.
 static taper_status end_block(taper_ts_lowering *l, taper_block *outer, const taper_ts_binding *results, size_t count)
 {
     taper_ir_value *values[MOST_CARRIED + 1];
