@@ -54,7 +54,8 @@ taper_status taper_archive_storage(taper_archive *a, const taper_zip_entry *entr
 {
     const size_t alignment = taper_min_size(taper_max_size(taper_dtype_size(dtype), 1), 8);
     taper_storage **cell = &a->storages[entry - a->zip.entries];
-    // An earlier tensor read this storage with a smaller dtype, so its address may not be aligned.
+    // An earlier tensor read this storage with a smaller dtype, so the address of the storage may not be aligned for
+    // this dtype.
     if (*cell != NULL && (uintptr_t)(*cell)->data % alignment != 0) {
         taper_obj_release(&(*cell)->head);
         *cell = NULL;

@@ -42,8 +42,8 @@ TAPER_MUST_USE taper_status taper_archive_read_version(taper_archive *archive, t
 // Reads the files in a folder such as "extra/".
 TAPER_MUST_USE taper_status taper_archive_read_extras(taper_archive *archive, const char *folder, taper_error *error);
 
-// Reads the pickle `name`. folder: folder with the storages of its tensors, or NULL if it has no tensors. classes may
-// be NULL if no class needs special treatment.
+// Reads the pickle `name`. folder: folder with the storages of its tensors, or NULL if the pickle has no tensors.
+// classes may be NULL if no class needs special treatment.
 TAPER_MUST_USE taper_status taper_archive_read_pickle(taper_archive *archive, const char *name, const char *folder,
                                                       const taper_class_host *classes, taper_val *value,
                                                       taper_error *error);

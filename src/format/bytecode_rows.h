@@ -9,9 +9,10 @@ typedef struct taper_bytecode_row {
     const char *name, *overload;
     int inputs; // number of values that the instruction takes from the stack; -1 if its operand x gives the number
 } taper_bytecode_row;
-const taper_bytecode_row *taper_bytecode_row_of(unsigned op); // returns NULL for other instructions
-// Returns the instruction that replaces the operator from bytecode version 8 on, so that files do not list the
-// operator. Returns -1 if there is none.
+// Returns NULL for an instruction that replaces no operator.
+const taper_bytecode_row *taper_bytecode_row_of(unsigned op);
+// Returns the instruction that replaces the operator from bytecode version 8 on, or -1 if there is none. Files do not
+// list an operator that an instruction replaces.
 int taper_bytecode_instruction_of(const char *name, const char *overload);
 
 #endif

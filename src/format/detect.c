@@ -123,7 +123,7 @@ taper_status taper_module_verify(const taper_allocator *allocator, const taper_b
     if (has(blob, 4, "PTMF")) {
         TAPER_FAIL(error, TAPER_ERROR_UNSUPPORTED, "the file is a flatbuffer, which carries no checksums to verify");
     }
-    // Files other than zip archives have no checksums. If such a file is unsupported, its reader refuses it with a
-    // better message.
+    // Files other than zip archives have no checksums. If such a file is not supported, its reader refuses it later,
+    // and the message says why.
     return has(blob, 0, "PK\3\4") ? taper_zip_verify(allocator, blob->data, blob->size, error) : TAPER_OK;
 }

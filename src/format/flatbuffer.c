@@ -31,7 +31,7 @@ taper_status taper_fb_bytes(const taper_flatbuffer *fb, size_t at, size_t n, con
 {
     if (at > fb->size || n > fb->size - at) {
         (void)taper_fb_damaged(fb, at, "%zu bytes wanted beyond the end of the file (%zu bytes)", n, fb->size);
-        return TAPER_ERROR_FILE; // a constant; otherwise compilers warn that callers may use *bytes unset
+        return TAPER_ERROR_FILE; // a constant, because compilers otherwise warn that *bytes may be unset
     }
     *bytes = fb->data + at;
     return TAPER_OK;

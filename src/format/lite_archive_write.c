@@ -160,7 +160,7 @@ static void make_key(const storages *s, const kept_storage *item, char key[TAPER
     }
 }
 
-// Returns true if a copied record already has the name that `key` would give.
+// Returns true if a copied record has the name that a record with this key would get.
 static bool is_taken(const writer *w, const storages *s, const char *key)
 {
     if (!w->has_code || s != &w->constants || w->version <= OWN_FOLDER_UNTIL) {

@@ -266,7 +266,7 @@ static taper_status read_lists(taper_pt2 *r, const list_form *list, taper_pt2_ar
 
 typedef struct alternative {
     taper_pt2_argument *argument;
-    taper_pt2_type type; // type of the value, for an alternative that has only a name
+    taper_pt2_type type; // type of the value, for an alternative of the union that contains only a name
     bool found;
 } alternative;
 

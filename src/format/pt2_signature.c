@@ -56,7 +56,7 @@ static taper_status spec_body(taper_pt2 *r, const taper_json_text *name, void *t
                                        "custom_obj_name", "user_input_name", "name"};
     taper_pt2_spec *spec = to;
     if (taper_json_is(name, "arg")) {
-        // Only the name of the argument is kept, because the graph has the other facts about it.
+        // Only the name of the argument is kept, because the graph has all other facts about the argument.
         taper_pt2_argument argument = {.kind = TAPER_PT2_NONE};
         const size_t mentions = r->mention_count;
         TAPER_TRY(spec->named ? taper_pt2_named_read(r, TAPER_PT2_TYPE_TENSOR, &argument)

@@ -88,9 +88,9 @@ static taper_status read_keys(taper_pt2 *r, taper_pt2_tree *tree)
     return TAPER_OK;
 }
 
-// Finds the field names of another class, if its context is a list with a string for each child. Such a class is a dict
-// that PyTorch does not treat as one, for example a result of transformers. Other contexts have a meaning only for
-// their class.
+// Finds the field names of a class of kind TAPER_PT2_OTHER, if its context is a list with a string for each child. Such
+// a class is a dict that PyTorch does not treat as one, for example a result of transformers. Other contexts have a
+// meaning only for their class.
 static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
 {
     taper_error *const error = r->error;

@@ -188,7 +188,7 @@ static void append_entry(taper_zip_writer *writer, const record *r, uint64_t hea
 }
 
 // Writes the bytes of a stored record and computes their checksum. Chunks end at multiples of their size in the file,
-// so that a sink with pages or blocks receives whole ones.
+// so that a sink with pages or blocks receives whole pages or blocks.
 static taper_status put_stored(taper_zip_writer *writer, record *r, taper_error *error)
 {
     if (r->storage != NULL && r->storage->kind == TAPER_STORAGE_SCALED && writer->part == NULL) {

@@ -87,7 +87,7 @@ static taper_status enter(taper_clone_memo *memo, const taper_obj *from, taper_o
 static taper_status clone(taper_clone_memo *memo, taper_val value, taper_val *copy, int depth);
 
 // Returns true for a tensor over read-only memory of the host. Tensors with gradients are excluded, because the host
-// asks for the gradient of the tensor itself and not of a copy. A write to such a tensor copies its memory anyway.
+// asks for the gradient of the tensor itself and not of a copy. A write to an excluded tensor copies its memory anyway.
 static bool is_host_constant(const taper_tensor *tensor)
 {
     return tensor->storage->kind == TAPER_STORAGE_HOST && tensor->storage->read_only && !tensor->requires_grad &&

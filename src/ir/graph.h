@@ -158,7 +158,7 @@ void taper_node_insert_before(taper_node *node, taper_node *before);
 void taper_node_remove(taper_node *node);
 void taper_node_set_input(taper_node *node, size_t index, taper_ir_value *value); // value may be NULL
 void taper_value_replace_uses(taper_ir_value *old, taper_ir_value *with);
-// Moves the node to the end of a block, which may be its own.
+// Moves the node to the end of a block, which may be the block that contains the node.
 void taper_node_move(taper_node *node, taper_block *block);
 // Moves the node to directly after the node `after`.
 void taper_node_move_after(taper_node *node, taper_node *after);
@@ -177,7 +177,7 @@ static inline bool taper_value_used_once(const taper_ir_value *value)
 {
     return value->uses != NULL && value->uses->next == NULL;
 }
-// Returns NULL if the value is not a constant.
+// Returns the CONSTANT node that defines the value, or NULL if the value is not a constant.
 static inline const taper_node *taper_value_constant(const taper_ir_value *value)
 {
     return value->node != NULL && value->node->kind == TAPER_NODE_CONSTANT ? value->node : NULL;

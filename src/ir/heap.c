@@ -338,7 +338,7 @@ static void free_any(taper_heap *heap, void *ptr, size_t size, bool scratch)
     if (size >= SMALL_LIMIT) {
         size_t bytes;
         const size_t class = large_class(size, &bytes);
-        const size_t own = head_of(ptr).class; // class of the block, which may be larger than the class of its size
+        const size_t own = head_of(ptr).class; // class of the block, which may be larger than the class for `size`
         heap->scratch_live[class] -= scratch;
         put(&heap->large[own], block, class_size(own));
         heap->used -= bytes;

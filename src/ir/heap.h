@@ -58,7 +58,7 @@ TAPER_MUST_USE taper_status taper_clone_constants(taper_heap *heap, taper_clone_
                                                   taper_val *guarded, taper_error *error);
 
 // Returns the value itself, unless it contains a tensor that requires a gradient. Such a tensor is replaced by a tensor
-// over the same storage that does not, and the containers around it are copied. *memo is used as in
+// over the same storage that requires no gradient, and the containers around it are copied. *memo is used as in
 // taper_clone_constants.
 TAPER_MUST_USE taper_status taper_clone_detached(taper_heap *heap, taper_clone_memo **memo, taper_val value,
                                                  taper_val *detached, taper_error *error);

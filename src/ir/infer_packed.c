@@ -26,7 +26,7 @@ static bool item_list(const items *from, size_t at, items *found)
     return at < from->count && items_of(from->of[at], found);
 }
 
-// Reads a tensor of int16, or a list of ints. Returns how many numbers it has, or 0.
+// Reads a tensor of int16, or a list of ints. Returns the number of integers, or 0 for any other value.
 enum { MOST_NUMBERS = 5 * 3 + 3 };
 static size_t numbers_of(taper_val value, int64_t *numbers)
 {

@@ -183,7 +183,8 @@ static taper_shape permuted(const taper_infer_call *call)
     return shape;
 }
 
-// Returns the shape without dimensions of size 1. If dimensions are given, removes only these if their size is 1.
+// Returns the shape without dimensions of size 1. If dimensions are given, removes only the given dimensions that have
+// size 1.
 static taper_shape squeezed(const taper_infer_call *call)
 {
     taper_shape x = taper_infer_tensor(call, 0);
@@ -382,7 +383,7 @@ static taper_shape with_size(const taper_infer_call *call, const char *name)
     return x;
 }
 
-// Handles transpose, swapdims, and swapaxes, whose arguments have other names.
+// Handles transpose, swapdims, and swapaxes, which have different names for the same arguments.
 static taper_shape transposed(const taper_infer_call *call)
 {
     const taper_shape x = taper_infer_tensor(call, 0);

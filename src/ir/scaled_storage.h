@@ -3,8 +3,8 @@
 // computed in chunks while they are written to a file, so the weights of a rewritten model are never in memory twice.
 //
 // `data` of such a storage is NULL until taper_storage_settle computes it. Only the compiler makes such storages, for
-// constants in the graphs of a draft that can only be saved (taper_compilation.to_save). There, code that reads weights
-// must call taper_storage_settle first.
+// constants in the graphs of a draft that can only be saved (taper_compilation.to_save). In these graphs, code that
+// reads weights must call taper_storage_settle first.
 #ifndef TAPER_IR_SCALED_STORAGE_H
 #define TAPER_IR_SCALED_STORAGE_H
 

@@ -430,7 +430,7 @@ taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_type
         schema->ret_count = 1;
         TAPER_TRY(parse_arg(&p, &schema->rets[0], true));
     }
-#ifdef TAPER_WITH_OPERATORS // needed because the text may come from the host
+#ifdef TAPER_WITH_OPERATORS // checked because the text may come from the host
     blanks(&p);
     if (*p.at != '\0') {
         return bad(&p, "the end was expected");

@@ -17,7 +17,7 @@ static taper_storage *new_storage(taper_heap *heap, taper_storage_kind kind, voi
 }
 
 // Returns the size of the block for these bytes. It is at least the size of a large block, because kernels may read
-// past the end, even of four bytes.
+// past the end, even if there are only four bytes.
 static size_t block_size(size_t bytes)
 {
     return taper_max_size(bytes, 1024);

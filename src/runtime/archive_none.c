@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces the files of taper_archive.h in builds without drafts (TAPER_WITH_DRAFTS is off). Opening an archive and
-// creating a writer fail with an error that says so. The other functions therefore never get an archive or a writer.
+// creating a writer fail with an error that says that this build has no drafts. The other functions therefore never get
+// an archive or a writer.
 #include <taper/taper_archive.h>
 
 #include "base/arguments.h"

@@ -57,7 +57,7 @@ static double decibels(const taper_noise *noise)
 }
 
 // Adds the noise of all tensors in two results of the same structure. A tensor that several containers share is counted
-// each time it is reached, so the number of visits is limited; *steps is the number that is left.
+// each time it is reached, so the number of visits is limited; *steps is the number of visits that are left.
 static void add_result_noise(taper_noise *noise, taper_val wanted, taper_val got, int depth, size_t *steps)
 {
     if (wanted.tag != got.tag || depth > TAPER_LIMIT_VALUE_DEPTH || *steps == 0) {

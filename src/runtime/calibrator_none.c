@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces calibrator.c in builds without drafts (TAPER_WITH_DRAFTS is off). Creating a calibrator fails with an error
-// that says so. The other functions therefore never get a calibrator.
+// that says that this build has no drafts. The other functions therefore never get a calibrator.
 #include <taper/taper_compile.h>
 
 #include "base/arguments.h"

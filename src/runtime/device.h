@@ -45,7 +45,7 @@ TAPER_MUST_USE taper_status taper_context_set_backends(taper_context *context, c
 // Fails if the chosen device does not support the precision.
 TAPER_MUST_USE taper_status taper_precision_check(taper_precision precision, const taper_context *context,
                                                   const taper_device_choice *choice, taper_error *error);
-// Sets an error and returns its status.
+// Sets the error that the device does not support bf16, and returns its status.
 TAPER_MUST_USE taper_status taper_no_bf16(const char *device, taper_error *error);
 
 #endif

@@ -48,8 +48,8 @@ TAPER_MUST_USE taper_status taper_draft_drop_uncalled(taper_draft *draft, taper_
 
 // Makes the methods and attributes for the bundled inputs, once. Does nothing if there are none.
 TAPER_MUST_USE taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error);
-// Computes the form in which a tensor is stored. *value receives a reference to it. *format: PyTorch's number of the
-// memory format in which it must be expanded when it is read, or -1 if it is complete (draft_deflate.c).
+// Computes the form in which a tensor is stored. *value receives a reference to this form. *format: PyTorch's number of
+// the memory format in which a reader must expand the form, or -1 if the form is complete (draft_deflate.c).
 TAPER_MUST_USE taper_status taper_draft_deflate(taper_heap *heap, taper_tensor *tensor, taper_val *value,
                                                 int64_t *format, taper_error *error);
 void taper_draft_free_bundles(taper_draft *draft);

@@ -237,8 +237,8 @@ static taper_status make_type(method_builder *b, taper_type_kind kind, const tap
     return taper_type_make(b->draft->model->module.types, kind, NULL, items, NULL, count, type, b->error);
 }
 
-// Returns List[Tuple[…]] of the types of the method's arguments. These come from its schema, or from the first sample
-// if it has no schema.
+// Returns List[Tuple[…]] of the types of the method's arguments. The types come from the method's schema, or from the
+// first sample if the method has no schema.
 static taper_status samples_type(method_builder *b, const taper_draft_bundle_entry *entry, const taper_type **type)
 {
     const taper_model *model = b->draft->model;

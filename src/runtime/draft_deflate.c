@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the form in which a bundled tensor is stored. If all elements are equal, it is one element, which
-// contiguous() expands. Otherwise it is the tensor without the rest of its storage.
+// Computes the form in which a bundled tensor is stored. If all elements are equal, the form is one element, which
+// contiguous() expands. Otherwise the form is the tensor without the rest of its storage.
 #include "ir/tensor.h"
 #include "runtime/draft.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces draft.c in builds without drafts (TAPER_WITH_DRAFTS is off). Loading a draft fails with an error that says
-// so. The other functions therefore never get a draft.
+// that this build has no drafts. The other functions therefore never get a draft.
 #include <taper/taper_compile.h>
 
 #include "base/arguments.h"

@@ -93,8 +93,8 @@ static bool find_value(const taper_function *function, taper_val self, const tap
 }
 
 // Returns true if the operator behaves differently in training. One of its arguments is the mode. If the rate is 0,
-// there is no difference. If there are no running statistics, there is none either, because batch norm then uses the
-// statistics of the batch in both modes.
+// there is no difference. If there are no running statistics, there is no difference either, because batch norm then
+// uses the statistics of the batch in both modes.
 static bool trains(const taper_model *model, const taper_function *function, const taper_node *node)
 {
     static const char *const modes[] = {"training", "train", "use_input_stats"}, *const rates[] = {"p", "dropout"};

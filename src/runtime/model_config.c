@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes the header for a selective build, from the operators that the model's file needs. The build includes kernels
-// for depthwise convolutions of the sizes in the model. Other sizes work in such a build, but more slowly.
+// for depthwise convolutions of the sizes in the model. Depthwise convolutions of other sizes also work in such a
+// build, but run more slowly.
 #include <ctype.h>
 
 #include <taper/taper_inspect.h>

@@ -19,7 +19,7 @@ typedef struct taper_birth {
     size_t bytes, offset;
     // Numbers of the events at which the storage is created and freed; died is UINT32_MAX if it outlives the run.
     uint32_t born, died;
-    uint32_t held; // number of the event before which its memory is not reused
+    uint32_t held; // number of the event before which the storage's memory is not reused
     const struct taper_op *op;
 } taper_birth;
 

@@ -10,7 +10,8 @@
 
 typedef enum taper_opcode {
     TAPER_DO_OP, // runs the operator of the instruction
-    // Offers the call to a backend; if it runs, continues at target, otherwise with the original nodes that follow.
+    // Offers the call to a backend; if the backend runs the call, continues at target, otherwise with the original
+    // nodes that follow.
     TAPER_DO_SEGMENT,
     TAPER_DO_SEGMENT_DONE, // after the original nodes: tells the backend how long they took
     TAPER_DO_MOVE,         // copies in[i] to out[i], all at the same time

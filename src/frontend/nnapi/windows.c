@@ -117,7 +117,8 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
     const int64_t sizes[2] = {in->sizes[first], in->sizes[first + 1]};
     const bool transposed = op->code == TAPER_NNAPI_TRANSPOSE_CONV_2D;
     if (!at.scheme) {
-        for (size_t i = 0; i < 2; i++) { // checked only for transposed convolutions, because all other operators make this check themselves
+        // Checked only for transposed convolutions, because all other operators make this check themselves.
+        for (size_t i = 0; i < 2; i++) {
             if (transposed && sizes[i] != 0 && w->kernel[i] != 0 &&
                 (sizes[i] - 1) * w->stride[i] + w->kernel[i] <= w->before[i] + w->after[i]) {
                 TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "paddings %lld and %lld leave nothing",

@@ -48,7 +48,7 @@ TAPER_MUST_USE taper_status taper_ts_find_type(taper_ts_unit *unit, const taper_
 bool taper_ts_dotted(const taper_ts_unit *unit, uint32_t file, const taper_ts_node *node, const char **text,
                      size_t *length);
 
-// Parses the files that were not needed yet, and sets all_parsed to true if all of them could be parsed. An error in a
+// Parses the files that were not parsed yet, and sets all_parsed to true if all of them could be parsed. An error in a
 // file is not reported here, but when a definition in it is needed.
 void taper_ts_unit_parse_all(taper_ts_unit *unit);
 static inline bool taper_ts_is_assigned(const taper_ts_unit *unit, uint32_t atom)
