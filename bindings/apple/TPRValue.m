@@ -25,7 +25,7 @@ static const char *text_of(const taper_type *type, char text[MOST_TYPE])
 typedef struct conversion {
     taper_context *context;
     taper_error *said;
-    NSString *wrong; // message that replaces the library's
+    NSString *wrong; // message that replaces the library's message
     size_t left;     // number of items that may still be converted
 } conversion;
 

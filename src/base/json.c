@@ -180,8 +180,8 @@ static size_t put_utf8(char *out, unsigned code)
     return length;
 }
 
-// Reads an escape of at least two bytes. Returns the text after the escape, and writes the bytes that the escape
-// stands for to `out`. They are not longer than the escape. Returns NULL for an invalid escape; *problem then says why.
+// Reads an escape of at least two bytes. Returns the text after the escape, and writes the bytes that the escape stands
+// for to `out`. These bytes are not longer than the escape. Returns NULL for an invalid escape; *problem then says why.
 static const char *read_escape(const char *at, const char *end, char out[4], size_t *length, const char **problem)
 {
     static const char names[] = "\"\\/bfnrt", codes[] = "\"\\/\b\f\n\r\t";

@@ -36,7 +36,7 @@ typedef struct taper_json_text {
 } taper_json_text;
 
 typedef struct taper_json_number {
-    bool whole; // true if the number is an integer; then both members are set
+    bool whole; // true if the number is an integer; then `integer` is set, too
     int64_t integer;
     double number;
 } taper_json_number;

@@ -37,7 +37,7 @@ static inline taper_status taper_reader_truncated(const taper_reader *reader, si
     return TAPER_ERROR_FILE;
 }
 
-// Sets *bytes to the next n bytes of the underlying data, which remain owned by it, and moves past them.
+// Sets *bytes to the next n bytes of the underlying data, which still owns them, and moves past these bytes.
 static inline taper_status taper_read_bytes(taper_reader *reader, size_t n, const uint8_t **bytes)
 {
     if (n > taper_reader_left(reader)) {

@@ -35,7 +35,7 @@ typedef struct taper_storage {
     taper_obj head;
     uint8_t kind;
     bool read_only;   // true if the bytes must be copied before they are written
-    uint32_t version; // number of writes so far; code that caches a result compares this number to find out if the bytes have changed
+    uint32_t version; // number of writes so far, by which code that caches a result detects later writes
     void *data;
     size_t bytes;
     struct taper_storage *origin; // SHARED: the storage whose memory is shared

@@ -7,8 +7,9 @@
 
 #include "platform/platform.h"
 
-// Identifies the state of a file. `identity` is a hash of the file's location, size and times. If it has not changed,
-// the file is the same one and was not written to. Times are in seconds since 1970, and `changed` is not negative.
+// Identifies the state of a file. `identity` is a hash of the file's location, size and times. If `identity` has not
+// changed, the file is the same one and was not written to. Times are in seconds since 1970, and `changed` is not
+// negative.
 typedef struct taper_kept_stamp {
     uint64_t identity;
     int64_t changed, now; // time of the last write, rename or change of mode; time of the call

@@ -38,7 +38,7 @@ static void count_core(void *user, const SYSTEM_LOGICAL_PROCESSOR_INFORMATION_EX
         (record->Processor.GroupMask[0].Mask & count->allowed) == 0) {
         return;
     }
-    // The byte after Flags is the class: 0 for all cores if they are equal. Older headers have no name for it.
+    // The byte after Flags is the class: 0 for all cores if they are equal. Older headers have no name for this byte.
     const unsigned class = ((const BYTE *)&record->Processor)[1];
     if (class > count->strongest) {
         count->strongest = class;

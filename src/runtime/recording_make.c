@@ -388,6 +388,6 @@ void taper_recorder_end(taper_session *session, taper_recording **where)
     if (where != NULL) {
         taper_recorder_trim(session);
     } else if (t != NULL) {
-        taper_trace_empty(session, t); // the next run needs the trace after a failed run, so it is emptied only here
+        taper_trace_empty(session, t); // emptied only here, because the run after a failed run still needs the trace
     }
 }

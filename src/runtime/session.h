@@ -64,7 +64,7 @@ struct taper_session {
     struct taper_tape *tape; // records runs for gradients; NULL if no method of the model asks for gradients
     atomic_bool cancelled;
     atomic_uint use; // the bits IN_USE, TRIM and DESTROY of session.c
-    // Number of searches through results so far; a search writes it to the containers that it has visited.
+    // Number of searches through results so far; a search writes its number to the containers that it has visited.
     int64_t looks;
     uint64_t instruction_budget, instructions_left;
     double time_budget, deadline;

@@ -39,7 +39,7 @@ endif()
 if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS OR (TAPER_WITH_JNI AND TAPER_WITH_PASSES))
     list(APPEND TAPER_SOURCES src/runtime/inspect_graph.c src/runtime/inspect_place.c src/runtime/model_config.c)
 endif()
-if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS) # a program for one model knows its device, types and results, and does not need these
+if(NOT TAPER_PROFILE STREQUAL "one" OR TAPER_BUILD_TOOLS) # a program for one model knows its device, types and results, and does not need these files
     list(APPEND TAPER_SOURCES src/runtime/caching.c src/runtime/device_options.c src/runtime/device_text.c src/runtime/run_into.c
          src/runtime/type_api.c)
 endif()

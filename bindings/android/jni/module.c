@@ -134,7 +134,8 @@ static bool has_directory(int fd)
     return found;
 }
 
-// Writes the message that PyTorch Mobile has for such a file, because apps may look for it, or "" if it has none.
+// Writes PyTorch Mobile's message for a failure to load this file, because apps may look for that message. Writes "" if
+// PyTorch Mobile has no message for this failure.
 static void before_text(const source *from, taper_status status, char *text, size_t size)
 {
     text[0] = '\0';

@@ -35,8 +35,8 @@ typedef struct binding_dtype {
 } binding_dtype;
 
 // Indices of the list `met`. MET_TYPE: the last type that exported a tensor by DLPack. MET_OLDER: True if this type has
-// no versioned DLPack. MET_REFUSED: the last dtype that DLPack refused. MET_REFUSED_OF: the type of the tensor that
-// refused it.
+// no versioned DLPack. MET_REFUSED: the last dtype that DLPack refused. MET_REFUSED_OF: the type of the tensor whose
+// export refused this dtype.
 enum { BINDING_MET_TYPE, BINDING_MET_OLDER, BINDING_MET_REFUSED, BINDING_MET_REFUSED_OF };
 
 typedef struct binding_state {

@@ -254,7 +254,7 @@ static PyObject *item(PyObject *self, PyObject *unused)
     return ask_numpy(self, "item");
 }
 
-// Returns the bytes of one element. The package's Python code prints tensors with it, without NumPy.
+// Returns the bytes of one element. The package's Python code calls this function to print tensors without NumPy.
 static PyObject *element(PyObject *object, PyObject *place)
 {
     binding_tensor *const self = tensor_of(object);

@@ -169,7 +169,7 @@ static taper_value *dict_in(writer *w, PyObject *object, const taper_type *key, 
 
 // ---- tensors of other contexts
 
-// Makes a tensor of this context over the same memory, which the Tensor keeps.
+// Makes a tensor of this context over the memory of a Tensor of another context. The new tensor keeps that Tensor.
 static taper_value *foreign_in(const binding_state *state, binding_context *context, binding_tensor *tensor)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];

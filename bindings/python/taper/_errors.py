@@ -59,7 +59,7 @@ class FileNotFound(Error, FileNotFoundError):
         return type(self), (self._text, self.filename), self.__dict__
 
 
-# When the module in C raises a class of Python, the class of the same row replaces it.
+# When the module in C raises one of these classes of Python, the package's class replaces that class.
 OWN = {TypeError: WrongType, ValueError: WrongValue, OverflowError: OutOfRange, AttributeError: NoMethod, RecursionError: TooDeep,
        MemoryError: TooLarge, RuntimeError: Error}
 

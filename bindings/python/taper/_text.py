@@ -32,7 +32,7 @@ def _digits(number, form):
         try:
             if _pack(float(f"{number:.{digits}e}"), form) == packed:
                 return digits
-        except OverflowError:  # rounding gave a number above the largest
+        except OverflowError:  # rounding gave a number above the largest number of the format
             pass
     return 16
 
@@ -54,7 +54,7 @@ def _fixed(finite, form):
 
 
 def _floats(numbers, form):
-    """Returns texts of one width."""
+    """Returns the texts of the numbers, all of the same width."""
     finite = [number for number in numbers if math.isfinite(number)]
     sizes = [abs(number) for number in finite if number != 0]
     scientific = bool(sizes) and (max(sizes) >= 1e8 or min(sizes) < 1e-4 or max(sizes) / min(sizes) > 1000)

@@ -206,7 +206,7 @@ class Runtime {
         return this.result('taper_value_int', context, whole);
     }
 
-    // Converts an array to a list or a tuple. The name of a class, "__torch__.Pair", is that of a named tuple.
+    // Converts an array to a list or a tuple. A class name such as "__torch__.Pair" means a named tuple.
     array(given, type) {
         const {name} = type;
         if (name === 'Tuple' && given.length !== type.items.length) {

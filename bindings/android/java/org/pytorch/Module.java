@@ -59,7 +59,7 @@ public class Module implements AutoCloseable {
     return new Module(new NativePeer(bytes, Device.CPU));
   }
 
-  /** Loads a model from an app's assets. It is mapped into memory if the package stores it uncompressed. */
+  /** Loads a model from an app's assets. The model is mapped into memory if the package stores it uncompressed. */
   public static Module loadFrom(final AssetManager assetManager, final String assetName) {
     return new Module(new NativePeer(assetName, assetManager, Device.CPU));
   }

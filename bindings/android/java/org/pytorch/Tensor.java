@@ -466,9 +466,9 @@ public abstract class Tensor {
 
   /**
    * Returns the bytes of the elements without a copy, as a direct buffer of native byte order. Its views are typed
-   * (asFloatBuffer() …). The buffer keeps the memory of a result alive. On Android before 7.0 views do not, so keep the
-   * tensor there. The buffer is read-only if the bytes belong to the model. A tensor over an app's typed buffer has no
-   * such bytes.
+   * (asFloatBuffer() …). The buffer keeps the memory of a result alive. On Android before 7.0, views of the buffer do
+   * not keep this memory alive, so keep the tensor there. The buffer is read-only if the bytes belong to the model. A
+   * tensor over an app's typed buffer has no such bytes.
    */
   public ByteBuffer getDataAsBuffer() {
     if (!(mData instanceof ByteBuffer)) {
