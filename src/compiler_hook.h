@@ -96,8 +96,8 @@ struct taper_quantize_options; // in taper_compile.h
 struct taper_quantized_layer;
 typedef struct taper_quantization taper_quantization;
 typedef struct taper_quantization_table {
-    // Creates a quantization. The strings in the options must remain valid as long as it exists. value_count: number of
-    // values of the graph after prepare and adjust.
+    // Creates a quantization. The strings in the options must remain valid as long as the quantization exists.
+    // value_count: number of values of the graph after prepare and adjust.
     taper_status (*create)(const taper_allocator *allocator, const struct taper_quantize_options *options,
                            uint32_t value_count, taper_quantization **quantization, taper_error *error);
     void (*destroy)(taper_quantization *quantization);

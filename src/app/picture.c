@@ -105,7 +105,7 @@ static const turn turns[9] = {
     {true, false, false},  {true, true, false},   {true, true, true},   {true, false, true},
 };
 
-// Writes row y of the given picture to the pixels that it has in the turned picture.
+// Writes row y of the given picture to the pixels of the turned picture that show this row.
 static void put_turned(const turn *t, const unsigned char *row, int width, int y, taper_rgb *to)
 {
     for (int x = 0; x < width; x++, row += 3) {

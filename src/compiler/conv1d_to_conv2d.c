@@ -2,8 +2,8 @@
 // Replaces a convolution over one dimension by unsqueeze, conv2d and squeeze; the new dimension has size 1. The fast
 // kernels and the backends support conv2d. The new dimension is the second to last, which is also correct for input
 // without a batch. Input in another memory order, such as a transposed sequence, is first made contiguous, as in
-// PyTorch. Otherwise conv2d would take it as channels last and return that layout, and later views would differ from
-// views of a contiguous result.
+// PyTorch. Otherwise conv2d would take the input as channels last and return a channels-last result, and later views
+// would differ from views of a contiguous result.
 //
 // While a model is loaded for the CPU, the operators after the convolution are applied to the 4-D image: batch norm,
 // which is then folded into the convolution's weights, sums and activations. The squeeze moves after these operators,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Folds batch norm with constant statistics, which is a scale and a shift of every channel: s = γ / √(σ² + ε), t = β -
-// μ s. After a convolution or a linear layer it is merged into the layer's weights: w′ = s w, b′ = s b + t. Before a
-// linear layer, or a convolution without padding, w′ = w s and b′ = b + Σ w t. The numbers are computed in double and
-// rounded once.
+// μ s. After a convolution or a linear layer the norm is merged into the layer's weights: w′ = s w, b′ = s b + t.
+// Before a linear layer, or a convolution without padding, w′ = w s and b′ = b + Σ w t. The numbers are computed in
+// double and rounded once.
 #include <math.h>
 
 #include "compiler/layer.h"

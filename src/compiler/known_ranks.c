@@ -169,8 +169,9 @@ static const taper_val *constant_of(const taper_node *node, const char *argument
     return constant != NULL ? &constant->constant : NULL;
 }
 
-// Handles a reduction or selection. *more is minus the number of dimensions that it drops. *last is the highest
-// dimension that it names: the input has this dimension, or the operator raises. Returns false for all other operators.
+// Handles a reduction or selection. *more is minus the number of dimensions that the operator drops. *last is the
+// highest dimension that its arguments name: the input has this dimension, or the operator raises. Returns false for
+// all other operators.
 static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
 {
     const unsigned shape = TAPER_FIELD(taper_node_facts(node), SHAPE);

@@ -21,7 +21,7 @@ taper_status taper_pass_constant_lists(taper_compilation *compilation, taper_gra
 bool taper_use_only_reads_list(const taper_value_use *use);
 taper_status taper_pass_fold_constants(taper_compilation *compilation, taper_graph *graph);
 // Replaces a pure operator on constants by its result, and an If with a constant condition by the nodes of the block
-// that is taken. Sets *done to true if it did.
+// that is taken. Sets *done to true if the node was replaced.
 TAPER_MUST_USE taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, bool *done);
 bool taper_take_branch(taper_node *node);
 taper_status taper_pass_known_devices(taper_compilation *compilation, taper_graph *graph);

@@ -5,8 +5,8 @@
 
 #include "compiler/pass.h"
 
-// Calls a prepack operator. *object receives its result, a reference that the caller releases. It is None if this build
-// lacks the operator or the operator refused the arguments.
+// Calls a prepack operator. *object receives its result, a reference that the caller releases. *object is None if this
+// build lacks the operator or the operator refused the arguments.
 TAPER_MUST_USE taper_status taper_prepack_object(taper_compilation *compilation, const taper_op *op, taper_val *args,
                                                  size_t count, taper_val *object);
 // Makes a view of the matrix w with its two dimensions swapped.

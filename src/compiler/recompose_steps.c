@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces an operator on dequantized values, whose result is quantized, by an operator on integers. This file does not
-// remove the float operator: when the dequantize nodes of its result read the integers, it has no users left.
+// remove the float operator: when the dequantize nodes of its result read the integers, the float operator has no users
+// left.
 #include "compiler/recompose.h"
 
 #include <math.h>

@@ -19,7 +19,7 @@ static void string(const writer *w, const char *text)
     (void)taper_pickler_string(w->p, text, strlen(text));
 }
 
-// Begins a pair (key, value). After it the caller writes the value and calls close_pair.
+// Begins a pair (key, value). Afterwards the caller writes the value and calls close_pair.
 static void open_pair(const writer *w, const char *key)
 {
     string(w, key);

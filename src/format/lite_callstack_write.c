@@ -51,8 +51,8 @@ static taper_status add_ranges(const writer *w, taper_val lines, ranges *r)
     return TAPER_OK;
 }
 
-// Reads the ranges of a source. Errors in a debug record are not reported, because running the model does not need it.
-// Only a failed allocation is reported.
+// Reads the ranges of a source. Errors in a debug record are not reported, because running the model does not need
+// debug records. Only a failed allocation is reported.
 static taper_status read_ranges(writer *w, uint32_t source, ranges *r)
 {
     taper_text name = taper_text_make(w->p->allocator);

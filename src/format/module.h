@@ -180,9 +180,9 @@ static inline bool taper_module_has_bytecode(const taper_module *module)
 TAPER_MUST_USE taper_status taper_module_sort_extras(taper_module *module, taper_error *error);
 const taper_module_extra *taper_module_find_extra(const taper_module *module, const char *name);
 
-// taper_module_init makes an empty module. The caller must call taper_module_free, also after a failure. It frees
-// everything that the module owns; values to which other code has references remain valid. It also accepts a zeroed
-// module.
+// taper_module_init makes an empty module. The caller must call taper_module_free, also after a failure.
+// taper_module_free frees everything that the module owns, and also accepts a zeroed module. Values to which other code
+// has references remain valid.
 TAPER_MUST_USE taper_status taper_module_init(const taper_allocator *allocator, taper_types *types,
                                               taper_module *module, taper_error *error);
 void taper_module_free(taper_module *module);

@@ -29,15 +29,15 @@
 typedef struct taper_write_options {
     int bytecode_version;     // bytecode version to write; 0 for the module's own version; 8 and 9 are equivalent
     const char *archive_name; // name of the folder in a zip archive; NULL for "archive"
-    // Files to add to the module's extra files. A file with the name of an existing one replaces it; if its data is
-    // NULL, it removes the existing one.
+    // Files to add to the module's extra files. A file with the name of an existing file replaces the existing file, or
+    // only removes the existing file if its own data is NULL.
     const taper_module_extra *extras;
     size_t extra_count;
     bool without_debug; // true to omit debug handles, and the records of the module's file that explain them
     // True to omit the TorchScript sources of the module's file and their constants. In an archive, the sources then do
-    // not influence the version. The sources belong to the original attributes and methods, so omit them if these
-    // changed. Sources are always omitted from an archive whose functions need a version in which the sources would
-    // have another meaning.
+    // not influence the version. The sources belong to the original attributes and methods, so omit the sources if the
+    // attributes or methods changed. Sources are always omitted from an archive whose functions need a version in which
+    // the sources would have another meaning.
     bool without_code;
     int64_t code_version; // version of the operators in the sources; 0 for the module's operator_version
 } taper_write_options;

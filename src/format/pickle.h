@@ -19,7 +19,7 @@ typedef struct taper_class_host {
 } taper_class_host;
 
 // The class host for pickles that may contain tensors of Python subclasses, such as torchao's. Such a tensor becomes a
-// dict of its parts. A value in it that is neither a tensor nor a plain value becomes None.
+// dict of its parts. A value in this dict that is neither a tensor nor a plain value becomes None.
 extern const taper_class_host taper_subclass_host;
 
 // Functions that the pickle reader calls for records of the archive.

@@ -250,7 +250,8 @@ static taper_status make_device(taper_pickle *p, const taper_tuple *arguments)
     return taper_pickle_push(p, device, 0, false);
 }
 
-// Makes a tensor from the arguments (tensor, requires_grad, hooks), and one more argument if it has Python attributes.
+// Makes a tensor from the arguments (tensor, requires_grad, hooks), and one more argument if the tensor has Python
+// attributes.
 static taper_status make_parameter(taper_pickle *p, const taper_tuple *arguments, size_t more)
 {
     if (arguments->count != 3 + more || arguments->items[0].tag != TAPER_TENSOR ||

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 typedef struct taper_sink {
-    // Writes all `size` bytes or fails. After a failure it is not called again.
+    // Writes all `size` bytes or fails. After a failure the sink is not called again.
     taper_status (*write)(void *user, const void *data, size_t size, taper_error *error);
     void *user;
 } taper_sink;

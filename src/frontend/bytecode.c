@@ -137,8 +137,8 @@ static size_t results_by_store(const lowering *l, size_t pc)
     return 1;
 }
 
-// Adds a call of an operator. given: number of arguments on the stack according to the file, or -1 if the file lacks
-// it.
+// Adds a call of an operator. given: number of arguments on the stack according to the file, or -1 if the file does not
+// state this number.
 static taper_status lower_operator(lowering *l, taper_block *block, size_t pc, size_t floor, const taper_op *op,
                                    int64_t given)
 {
@@ -500,8 +500,8 @@ static taper_status lower_function(lowering *l)
     return taper_graph_verify(l->graph, l->error);
 }
 
-// Returns the number of parameters. Without a schema (bytecode 3 and some of 4), it is in the first instruction: STOREN
-// 1, number.
+// Returns the number of parameters. Without a schema (bytecode 3 and some of 4), the number is in the first
+// instruction: STOREN 1, number.
 static size_t count_params(const taper_module_function *f)
 {
     if (f->has_schema) {

@@ -6,7 +6,8 @@
 
 typedef struct memo_entry {
     const taper_obj *from;
-    // The copy, borrowed: the value that contains it keeps it alive, or `owned` says that this entry does.
+    // The copy, borrowed: the value that contains the copy keeps it alive. If `owned` is set, this entry keeps the copy
+    // alive.
     taper_obj *to;
 } memo_entry;
 

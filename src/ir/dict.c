@@ -68,8 +68,8 @@ taper_dict *taper_dict_new(taper_heap *heap, const taper_type *key, const taper_
     return dict;
 }
 
-// Returns true for a key that contains NaN, because it equals no key, not even itself. It is not in the table, where
-// many such keys would form one long probe sequence.
+// Returns true for a key that contains NaN, because it equals no key, not even itself. Such a key is not in the table,
+// where many such keys would form one long probe sequence.
 static bool equals_none(taper_val key)
 {
     return (key.tag == TAPER_DOUBLE && key.as.f != key.as.f) ||

@@ -14,7 +14,7 @@
 
 typedef enum taper_node_kind {
     TAPER_NODE_CONSTANT, // no inputs; member constant is the value
-    TAPER_NODE_OP, // members op and schema; inputs: all arguments of the schema, or any number of them if it is vararg
+    TAPER_NODE_OP, // members op and schema; inputs: all arguments of the schema, or any number for a vararg schema
     TAPER_NODE_IF, // inputs: condition
     TAPER_NODE_LOOP,     // inputs: maximum number of iterations, condition, carried values
     TAPER_NODE_GET_ATTR, // inputs: object; member own.slot is the attribute

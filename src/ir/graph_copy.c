@@ -38,7 +38,7 @@ taper_status taper_copy_block(const taper_copier *c, taper_node *parent, const t
     return taper_block_set_results(*made, results, block->result_count, c->error);
 }
 
-// Copies what a node's members point to, if it is in the arena of the source graph.
+// Copies the data to which a node's members point, if the data is in the arena of the source graph.
 static taper_status copy_what_it_holds(const taper_copier *c, taper_node *copy)
 {
     if (copy->name != NULL) {

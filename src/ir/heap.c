@@ -21,7 +21,8 @@ typedef struct free_block {
     struct free_block *next;
 } free_block;
 
-// Tells AddressSanitizer which blocks are in the free lists, because it counts them as allocated.
+// Tells AddressSanitizer which blocks are in the free lists, because it would otherwise count these blocks as
+// allocated.
 #ifdef __SANITIZE_ADDRESS__
 void __asan_poison_memory_region(void const volatile *block, size_t size);
 void __asan_unpoison_memory_region(void const volatile *block, size_t size);

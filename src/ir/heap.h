@@ -28,7 +28,7 @@ unsigned taper_heap_copies(const taper_heap *heap);
 void taper_heap_copied(taper_heap *heap);
 
 // Decides where storages are placed during a run. The executor sets the heap's source for the duration of a run;
-// otherwise it is NULL.
+// otherwise the source is NULL.
 typedef struct taper_storage_source {
     // Returns the memory for a new storage and sets its kind (taper_storage_kind). Returns NULL if the heap should
     // allocate the memory.

@@ -21,7 +21,7 @@ typedef struct taper_history {
     uint32_t version;
     taper_tensor *base; // the tensor of which this tensor is a view, a reference; NULL if it is no view
     uint8_t origin;     // a taper_view_origin, if base is not NULL
-    bool written;       // true after a recorded write to this view: it will get a node when it is used
+    bool written;       // true after a recorded write to this view: the view will get a node when it is used
     bool unversioned;   // true for the data of a tensor (x.data): writes through it do not change the storage's version
     // For a tensor that was given and not computed. leaf: its node, which does not count as a reference, because the
     // node refers to the tensor; NULL if no node depends on the tensor. grad: the gradient that aten::backward added

@@ -61,8 +61,8 @@ void taper_types_each_class(taper_types *types, const char *prefix, void (*visit
 TAPER_MUST_USE taper_status taper_type_make(taper_types *types, taper_type_kind kind, const char *name,
                                             const taper_type *const *items, const char *const *fields, size_t count,
                                             const taper_type **made, taper_error *error);
-// Parses a type string from a file. A named tuple is written "__torch__.Q[NamedTuple, [[f, T],[g, T]]]". It is added to
-// the table, so that a later "__torch__.Q" means the same type.
+// Parses a type string from a file. A named tuple is written "__torch__.Q[NamedTuple, [[f, T],[g, T]]]". The named
+// tuple is added to the table, so that a later "__torch__.Q" means the same type.
 TAPER_MUST_USE taper_status taper_type_parse(taper_types *types, const char *text, size_t length,
                                              const taper_type **type, taper_error *error);
 // A scope for the named tuples in type strings. Each file has its own scope, because two files may use one name for

@@ -44,7 +44,7 @@ inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
 void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t without, const int64_t *a,
                      const int64_t *b);
 
-// Moves to the next index. After the last index it returns false, and the next index is the first one again.
+// Moves to the next index. After the last index, returns false, and the next index is the first one again.
 bool taper_walk_next(taper_walk *walk);
 // Does the same as taper_walk_next, but is inline, for loops over single elements.
 inline bool taper_walk_step(taper_walk *walk)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the number of useful threads and the sizes of a core's caches. cpu.c uses these functions for this machine, the
-// tests for recordings of other machines.
+// Finds the number of useful threads and the sizes of a core's caches. cpu.c uses these functions for this machine, and
+// tests use them for copies of other machines' files.
 #ifndef TAPER_PLATFORM_CORES_H
 #define TAPER_PLATFORM_CORES_H
 

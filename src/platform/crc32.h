@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the checksum of zip archives. The writers need it for every byte of a model's weights, and zlib's own
-// function takes several times as long on x86.
+// Computes the checksum of zip archives. The writers need the checksum for every byte of a model's weights, and zlib's
+// own function takes several times as long on x86.
 #ifndef TAPER_PLATFORM_CRC32_H
 #define TAPER_PLATFORM_CRC32_H
 

@@ -182,8 +182,8 @@ bool taper_kept_end(taper_kept_writer *writer, bool whole)
     if (!whole) {
         (void)unlink(writer->part);
     }
-    // The file is unlocked last, because then another writer may take it. flock releases the lock even if a child
-    // process that was forked meanwhile has a copy of the descriptor.
+    // The file is unlocked last, because another writer may take an unlocked file. flock releases the lock even if a
+    // child process that was forked meanwhile has a copy of the descriptor.
     (void)flock(writer->fd, LOCK_UN);
     (void)close(writer->fd);
     return whole;

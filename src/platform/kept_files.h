@@ -31,9 +31,9 @@ typedef enum taper_kept_state {
     TAPER_KEPT_REFUSED // the temporary file cannot be created, locked or overwritten
 } taper_kept_state;
 
-// Begins a temporary file `part` for the file `path`, in the same directory. It is locked while it is written. If the
-// writer's process ends, its lock ends too, and the next writer begins the file again. The caller owns the names, which
-// must outlive the writer.
+// Begins a temporary file `part` for the file `path`, in the same directory. The temporary file is locked while it is
+// written. If the writer's process ends, its lock ends too, and the next writer begins the file again. The caller owns
+// the names, which must outlive the writer.
 taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept_writer *writer);
 // Appends bytes. Returns false if the disk is full or the file would become larger than RLIMIT_FSIZE. The host does not
 // receive a signal.

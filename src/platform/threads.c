@@ -220,7 +220,7 @@ static bool work_once(taper_pool *pool, const pool_worker *self)
 }
 
 // Workers do not spin between runs. If runs follow each other closely, for example in a loop over pictures, workers
-// yield between them, because falling asleep and waking takes longer.
+// yield between the runs, because falling asleep and waking takes longer than yielding.
 static bool is_run_near(taper_pool *pool)
 {
     return atomic_load_explicit(&pool->close, memory_order_relaxed) &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Implements taper_memory.h: an allocator that keeps freed blocks by their exact size. Heaps request few different
-// sizes (ir/heap.c), so there are few lists. Contexts use it like any other allocator of the host; this file does not
-// depend on contexts.
+// sizes (ir/heap.c), so there are few lists. Contexts use this allocator like any other allocator of the host; this
+// file does not depend on contexts.
 #include <taper/taper_memory.h>
 
 #include "base/arguments.h"
@@ -69,8 +69,8 @@ static void drop_last(taper_caching_allocator *c)
     taper_free(&under, c, sizeof *c);
 }
 
-// Decrements the number of blocks, in which the owner of the allocator counts as one block. When it reaches 0, the
-// allocator is freed.
+// Decrements the number of blocks, in which the owner of the allocator counts as one block. When the number reaches 0,
+// the allocator is freed.
 static void forget(taper_caching_allocator *c, size_t size)
 {
     taper_spin_lock(&c->lock);

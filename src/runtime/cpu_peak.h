@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Measures the peak rates of the CPU's kernels on this machine. A profile compares the rate of each operator with them.
+// Measures the peak rates of the CPU's kernels on this machine. A profile compares the rate of each operator with these
+// peak rates.
 #ifndef TAPER_RUNTIME_CPU_PEAK_H
 #define TAPER_RUNTIME_CPU_PEAK_H
 

@@ -128,7 +128,7 @@ static inline TAPER_MUST_USE taper_status taper_model_mark_gradient_modes(taper_
 
 // ---- model_device.c
 
-// A list such as "a, b and c" of the devices for which files can be prepared. If `told` is true, it has only the
+// A list such as "a, b and c" of the devices for which files can be prepared. If `told` is true, the list has only the
 // devices whose files can be recognized.
 typedef struct taper_preparer_text {
     char text[128];

@@ -126,7 +126,7 @@ void taper_recorder_note(taper_session *session, const taper_program *program, c
     const taper_instruction *expected = NULL;
     const size_t births = taper_planner_births(session->planner);
     // Requires that the call created exactly one storage, the result's. If it had also converted an argument
-    // (taper_settle), it would have created another one.
+    // (taper_settle), the call would have created another storage.
     if (status == TAPER_OK && *call->prepared != NULL && (*call->prepared)->replays && births == t->births + 1 &&
         taper_prepared_fits(*call->prepared, call)) {
         if (!note(session, program, in, call)) {

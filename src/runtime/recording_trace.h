@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The data that a trace records about a run (recording_trace.c). recording_make.c makes recordings from it.
+// The data that a trace records about a run (recording_trace.c). recording_make.c makes recordings from this data.
 #ifndef TAPER_RUNTIME_RECORDING_TRACE_H
 #define TAPER_RUNTIME_RECORDING_TRACE_H
 

@@ -95,7 +95,8 @@ TAPER_MUST_USE taper_status taper_session_at(const taper_session *session, const
 
 // ---- run.c
 
-// Begins work that the session's budgets limit, and ends it with its status.
+// taper_session_start_work begins work that the session's budgets limit. taper_session_end_work ends it; status is the
+// status of the work.
 void taper_session_start_work(taper_session *session, taper_error *error);
 void taper_session_end_work(taper_session *session, taper_status status);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// _taper.Calibrator: post-training quantization. taper.quantize passes the samples to it.
+// _taper.Calibrator: post-training quantization. taper.quantize passes the samples to the calibrator.
 #include "binding.h"
 
 typedef struct calibrator_object {

@@ -9,8 +9,8 @@
 
 typedef struct taper_claimer taper_claimer;
 struct taper_claimer {
-    // Returns the reason why the backend does not support the node (a static text, may be ""), as far as it is known,
-    // or NULL if it probably supports it.
+    // Returns why the backend does not support the node (a static text, "" if the reason is not known), or NULL if the
+    // backend probably supports the node.
     const char *(*refuses)(const taper_claimer *claimer, taper_region *region, taper_node *node);
     // Returns true if a claim of this node alone is worth its overhead. The pointer is NULL if this is true for every
     // node.

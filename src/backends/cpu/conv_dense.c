@@ -97,8 +97,8 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
 
 // ---- tiles
 
-// Looks for a NaN. A NaN or infinity of one group makes NaN in all columns of the other groups, so it shows in the
-// first or the last column.
+// Looks for a NaN. A NaN or infinity of one group makes NaN in all columns of the other groups, so this NaN appears in
+// the first or the last column.
 static void look_for_leaks(const dense_plan *plan, const float *y, size_t stride, size_t count, size_t columns)
 {
     bool any = false;

@@ -245,7 +245,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
 }
 
 // Returns true if the input is read as lines. An image of one channel is both contiguous and channels-last. For few
-// output channels it is read as a line; otherwise NHWC is better for the following layers.
+// output channels such an image is read as a line; otherwise NHWC is better for the following layers.
 static bool lies_as_line(const taper_conv2d *job)
 {
     enum { FEW = 4 };

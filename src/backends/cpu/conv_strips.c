@@ -10,7 +10,8 @@ enum {
     MOST_TAPS = 7,      // largest number of taps in an axis; more than three ranges would not fit into the table
 };
 
-// The factor by which strips across images must reduce the cost, because their pixels are further apart.
+// The factor by which strips across images must reduce the cost, because the pixels of such strips are further apart
+// than consecutive pixels.
 static const double WORTH = 0.94;
 
 typedef struct range {
@@ -46,7 +47,7 @@ static size_t next_change(const axis *a, size_t out)
     return (size_t)next;
 }
 
-// Fills the ranges and returns their number. If there are too many, it returns one more than the table can contain.
+// Fills the ranges and returns their number. If there are too many ranges, returns one more than the table can contain.
 static size_t ranges_of(const axis *a, range *ranges)
 {
     size_t count = 0;

@@ -39,7 +39,7 @@ typedef enum taper_gpu_use {
 
 typedef struct taper_gpu_buffer {
     uint64_t bytes;
-    void *data;          // permanent mapping for the host, or NULL if it has none
+    void *data;          // permanent mapping of the buffer for the host, or NULL if there is none
     bool coherent;       // true if host and device see each other's writes without flush or invalidate
     bool cached;         // true if the host reads the memory as fast as ordinary memory
     uint64_t handles[3]; // handles of the graphics interface for the buffer

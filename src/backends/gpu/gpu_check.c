@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Checks drivers before they are trusted. The results of a recording for its first inputs are compared with the CPU's
 // results, and with the results of a second run. A success is remembered in the cache directory, by a hash of
-// everything that decides it: device, driver, shaders, and the recording.
+// everything that decides the results: device, driver, shaders, and the recording.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Turns nodes into dispatches. Each operator has a rule (gpu_rules.inc) that reads the node and adds dispatches. While
-// the backend claims nodes, the same rule decides whether it supports the node. Element-wise nodes that follow become
+// the backend claims nodes, the same rule decides if the GPU supports the node. Element-wise nodes that follow become
 // steps of a dispatch, which the dispatch applies to its vectors before it stores them.
 #ifndef TAPER_BACKENDS_GPU_EMIT_H
 #define TAPER_BACKENDS_GPU_EMIT_H
@@ -40,8 +40,8 @@ typedef struct taper_gpu_emitter {
 
 // Makes the dispatches of the whole body. The results of the segment are written as plain numbers.
 TAPER_MUST_USE taper_status taper_gpu_emit(taper_gpu_emitter *emitter);
-// Returns the reason why the GPU does not support the node (a static text), as far as it is known, or NULL if it
-// probably supports it. This is a function for taper_claimer.refuses.
+// Returns why the GPU does not support the node (a static text), or NULL if the GPU probably supports the node. This is
+// a function for taper_claimer.refuses.
 const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node);
 bool taper_gpu_pays(const taper_node *node);
 

@@ -18,8 +18,8 @@ enum { TAPER_GPU_LANES = 8 }; // number of threads that load for each other in k
 extern const taper_gpu_packed taper_gpu_vulkan_shaders[2 * TAPER_GPU_KERNEL_COUNT];
 extern const taper_gpu_packed taper_gpu_metal_shaders[2 * TAPER_GPU_KERNEL_COUNT];
 
-// Inflates a shader of the interface: the variant for texel buffers if `texels` is true and it exists. Returns
-// TAPER_ERROR_RESOURCE if memory is missing. On success the caller frees the shader.
+// Inflates a shader of the interface: the variant for texel buffers if `texels` is true and this variant exists.
+// Returns TAPER_ERROR_RESOURCE if memory is missing. On success the caller frees the shader.
 TAPER_MUST_USE taper_status taper_gpu_shader_load(const taper_allocator *allocator, const taper_gpu_packed *shaders,
                                                   taper_gpu_kernel kernel, bool texels, taper_gpu_shader *shader);
 void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *shader);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Measures the peak performance of a device if dispatches are timed, so that their times can be compared with it.
+// Measures the peak performance of a device if dispatches are timed, so that their times can be compared with the peak.
 #ifndef TAPER_BACKENDS_GPU_PEAK_H
 #define TAPER_BACKENDS_GPU_PEAK_H
 

@@ -234,8 +234,8 @@ static uint32_t over(uint32_t n, uint32_t by)
 }
 
 // Chooses the dimension of threads along which a workgroup extends. If threads of a row run together, this is the
-// dimension with the fewest idle threads. Kernels do not check the third thread number, so along it there must be whole
-// rows.
+// dimension with the fewest idle threads. Kernels do not check the third thread number, so the third dimension is
+// chosen only if it consists of whole rows.
 static uint32_t choose_axis(const taper_gpu_state *s, const uint32_t *threads)
 {
     uint32_t best = 0;

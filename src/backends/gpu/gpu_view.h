@@ -4,8 +4,8 @@
 // nothing.
 //
 // Images [N, C, H, W] are packed along C and stored as [N][C / 4][H][W][4] (NC4HW4). Other tensors [.., T, C] are
-// packed along their last dimension and stored as [..][C / 4][T][4]. In both, neighbouring threads of a kernel read
-// neighbouring memory. Lanes after the last element of the packed dimension are zero.
+// packed along their last dimension and stored as [..][C / 4][T][4]. In both layouts, neighbouring threads of a kernel
+// read neighbouring memory. Lanes after the last element of the packed dimension are zero.
 #ifndef TAPER_BACKENDS_GPU_VIEW_H
 #define TAPER_BACKENDS_GPU_VIEW_H
 

@@ -385,7 +385,7 @@ static size_t read_letters(const char **at, const char *end, char *letters)
 }
 
 // Returns true if the equation is a batched product of matrices, with the batches in front and in the same order:
-// "…ik,…kj->…ij". *transposed: it is "…ik,…jk->…ij".
+// "…ik,…kj->…ij". *transposed: true if the equation is "…ik,…jk->…ij".
 static bool is_product(const char *at, const char *end, size_t *rank, bool *transposed)
 {
     char a[TAPER_GPU_RANK], b[TAPER_GPU_RANK], c[TAPER_GPU_RANK];

@@ -16,7 +16,7 @@ typedef struct taper_nnapi_compiled {
     ANeuralNetworksModel *model;
     ANeuralNetworksCompilation *compilation;
     taper_nnapi_memory weights;
-    bool refers; // true if the compilation refers to values of the network; the network must then outlive it
+    bool refers; // true if the network must outlive the compilation, which refers to its values
 } taper_nnapi_compiled;
 
 // Compiles the network. cache_dir is the directory where the driver may store compiled code, or NULL. Returns

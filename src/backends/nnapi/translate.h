@@ -50,7 +50,7 @@ const char *taper_translate_refuses(const taper_translate_options *options, tape
 // Does what taper_translate_refuses does, as taper_claimer.refuses. claimer->user is the taper_translate_options, whose
 // `know` reads facts of the region.
 const char *taper_nnapi_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node);
-// Returns true for a convolution or linear layer. Only these make a device worthwhile.
+// Returns true for a convolution or linear layer. Only such layers make a device worthwhile.
 bool taper_translate_is_layer(const taper_node *node);
 // Returns the number of multiplications and additions of the node, with unknown sizes counted as 1, or 0 if it is
 // negligible.

@@ -113,7 +113,7 @@ static taper_status read_geometry(taper_translator *t, const taper_node *node, c
     return TAPER_OK;
 }
 
-// Makes the operand of a bias. If there is no bias, it contains zeros, because NNAPI requires a bias.
+// Makes the operand of a bias. If there is no bias, the operand contains zeros, because NNAPI requires a bias.
 static taper_status bias_of_floats(taper_translator *t, taper_tensor *bias, int64_t count, bool needed,
                                    uint32_t *operand)
 {

@@ -191,8 +191,8 @@ static taper_status make_values(taper_translator *t, taper_node *const *nodes, s
     return TAPER_OK;
 }
 
-// Includes the following activation, or the other nodes of a channel shuffle, in the translation of the node. Their
-// result becomes the result of the node.
+// Includes the following activation, or the other nodes of a channel shuffle, in the translation of the node. The
+// result of the last included node becomes the result of the node.
 static void take_in(taper_translator *t, const taper_node *node, uint8_t *marks)
 {
     const taper_node *with[3] = {activation_behind(t, node, marks), NULL, NULL};

@@ -156,7 +156,7 @@ taper_status taper_translate_quantized_binary(taper_translator *t, const taper_n
 // ---- operators on one tensor
 
 // Gets the input as floats, and the quantizer of the result from the arguments output_scale and output_zero_point.
-// *quantizer is NULL if the node lacks these.
+// *quantizer is NULL if the node lacks these arguments.
 static taper_status float_input(taper_translator *t, const taper_node *node, taper_result_quantizer *q,
                                 const taper_result_quantizer **quantizer, uint32_t *x, bool *image)
 {

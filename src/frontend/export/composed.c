@@ -175,8 +175,8 @@ static taper_status dims_of(taper_export_lowering *l, const char *name, size_t p
     return TAPER_OK;
 }
 
-// Lowers the product of three tensors that is summed over some dimensions. Each tensor lacks some dimensions. It
-// becomes an einsum with one letter for each dimension.
+// Lowers the product of three tensors that is summed over some dimensions. Each tensor lacks some dimensions. The
+// product becomes an einsum with one letter for each dimension.
 static taper_status trilinear(taper_export_lowering *l, taper_export_scope *scope)
 {
     static const char *const names[] = {"i1", "i2", "i3"}, *const expands[] = {"expand1", "expand2", "expand3"};

@@ -31,7 +31,7 @@ TAPER_COLD taper_status taper_export_refuse(const taper_export_lowering *l, cons
 
 // ---- values.c: arguments
 
-// Gets the value of an argument, converted to the type of the operator's parameter. If type is NULL, it is not
+// Gets the value of an argument, converted to the type of the operator's parameter. If type is NULL, the value is not
 // converted.
 TAPER_MUST_USE taper_status taper_export_value(taper_export_lowering *l, const taper_export_scope *scope,
                                                const taper_pt2_argument *argument, const taper_type *type,

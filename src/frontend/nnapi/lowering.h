@@ -15,8 +15,8 @@ typedef struct taper_nnapi_value {
     taper_ir_value *image; // value of a 4-D operand as [N, C, H, W]; NULL until made
     uint32_t storage;      // number of the operand whose memory this value may share, or this operand's own number
     bool shared;           // true if other code owns the memory, so the value cannot become a result
-    // For an 8-bit operand. wanted: scale that its value must have if it is a result of the model. scale: scale of the
-    // value that was made, or NAN for an input of the model.
+    // For an 8-bit operand. wanted: scale that the operand's value must have if the operand is a result of the model.
+    // scale: scale of the value that was made, or NAN for an input of the model.
     double wanted, scale;
 } taper_nnapi_value;
 

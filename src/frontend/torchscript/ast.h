@@ -76,7 +76,7 @@ struct taper_ts_function {
     taper_ts_node *body;     // body, a BLOCK
     bool added;              // true if the function was added to the functions of the module
     uint32_t prepared;       // for listing: number of the function's own graph, from 1 (list.h); 0 before it is lowered
-    bool active;             // true while the function is lowered; a call of it would then be an endless recursion
+    bool active;             // true while the function is lowered; a call of the function would then never end
     const char *name;        // name, owned by the module; set when the function is lowered
     const char *class_name;  // name of the class, owned by the module; NULL outside of classes
     taper_ts_function *next; // next method of the same class
@@ -120,7 +120,7 @@ struct taper_ts_definition {
     bool resolving;
 };
 
-// Input of the parser. It parses one file, whose tree is a list of definitions.
+// Input of the parser, which parses one file. The tree of the file is a list of definitions.
 typedef struct taper_ts_parse {
     taper_ts_atoms *atoms;
     taper_arena *arena;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// For `taper ops`: simplifies a function with inlined calls as PyTorch's peephole pass does. It uses types; the length,
-// items, sums and slices of lists and dicts that the function makes and never changes; and neutral numbers.
+// For `taper ops`: simplifies a function with inlined calls as PyTorch's peephole pass does. The pass uses types; the
+// length, items, sums and slices of lists and dicts that the function makes and never changes; and neutral numbers.
 #include "frontend/torchscript/list.h"
 #include "ir/alias.h"
 #include "ir/effects.h"

@@ -71,7 +71,7 @@ typedef struct taper_ts_lowering {
     size_t trail_count, trail_capacity;
     size_t nodes_left;
     int depth;
-    uint32_t at;                        // position in the source that is being lowered, in bytes; new nodes refer to it
+    uint32_t at;                        // byte position in the source that is being lowered, to which new nodes refer
     bool listing;                       // true for `taper ops`: also makes nodes that a run does not need
     bool of_root;                       // true while a method of the root is lowered
     struct taper_ts_prepared *prepared; // for listing: called functions that were lowered

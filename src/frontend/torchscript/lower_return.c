@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lowers an if that contains a return. PyTorch's compiler writes no such if, because it converts returns to flags, but
-// other sources may contain them. The statements after the if are lowered in each branch that does not return. Then
-// both branches return, and the output of the if is the result of the function.
+// sources of another origin may contain one. The statements after the if are lowered in each branch that does not
+// return. Then both branches return, and the output of the if is the result of the function.
 #include "frontend/torchscript/lower.h"
 
 bool taper_ts_returns(const taper_ts_node *node, size_t *things)

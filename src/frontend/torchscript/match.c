@@ -225,7 +225,8 @@ static taper_status convert_tuple(taper_ts_lowering *l, const taper_ts_node *nod
     return status;
 }
 
-// A tensor made from a number is common in traces. If it only becomes a number again, the original number is used.
+// A tensor made from a number is common in traces. If such a tensor only becomes a number again, the original number is
+// used.
 bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to,
                             taper_ts_binding *out)
 {

@@ -204,7 +204,7 @@ static bool is_sum_of_leaf(const taper_ts_binding *b)
     return b->value != NULL && b->value->node != NULL && taper_node_calls(b->value->node, TAPER_OP(prim_grad));
 }
 
-// Decides `x is None` and `x is not None` by types. *known is false if the types do not decide it.
+// Decides `x is None` and `x is not None` by types. *known is false if the types do not tell.
 static taper_status none_test(taper_ts_lowering *l, const char *name, const taper_ts_arguments *args, bool *known,
                               taper_ts_binding *out)
 {
@@ -269,8 +269,8 @@ static taper_status call_upgraded(taper_ts_lowering *l, const taper_ts_node *nod
     return taper_ts_call_operator(l, node, name, &upgraded, out);
 }
 
-// Converts constant tensors without dimensions to numbers, as PyTorch's executor does. They then do not affect the
-// dtype of the result. A trace makes such tensors from `x * 0.5`.
+// Converts constant tensors without dimensions to numbers, as PyTorch's executor does. The numbers then do not affect
+// the dtype of the result. A trace makes such tensors from `x * 0.5`.
 static taper_status call_with_number(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                      const taper_ts_arguments *args, bool *done, taper_ts_binding *out)
 {
@@ -357,8 +357,8 @@ taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *n
     if (known) {
         return TAPER_OK;
     }
-    // If an argument is the result of a missing operator, it has an unknown type, and this may be the only reason why
-    // no overload fits. The missing operator has already been reported.
+    // If an argument is the result of a missing operator, its type is unknown, and this may be the only reason why no
+    // overload fits. The missing operator has already been reported.
     const bool told = blurred && l->result->missing.count != 0;
     if (!told || taper_row_first(name) == NULL) {
         taper_text text = taper_text_make(l->unit->allocator);

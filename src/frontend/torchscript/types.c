@@ -192,7 +192,7 @@ taper_status taper_ts_definition_type(taper_ts_unit *unit, taper_ts_definition *
     return TAPER_OK;
 }
 
-// Returns Tensor for an attribute with packed weights in quantized modules of PyTorch 1.3. They declare these
+// Returns Tensor for an attribute with packed weights in quantized modules of PyTorch 1.3. Such modules declare these
 // attributes as tensors, although the values are objects of native classes.
 static taper_status packed_params_type(taper_ts_unit *unit, const taper_ts_definition *class, uint32_t atom,
                                        const taper_type **type)

@@ -6,7 +6,7 @@ import java.lang.ref.ReferenceQueue;
 
 /**
  * Frees native memory after its Java object became unreachable, with one queue and one thread. The garbage collector
- * does not count native memory. If Java objects keep much of it, this class requests a collection.
+ * does not count native memory. If Java objects keep much native memory, this class requests a collection.
  */
 final class Reclaimer extends PhantomReference<Object> {
   /** The native memory kept by the objects of one kind. Guarded by LOCK. */
