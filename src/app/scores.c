@@ -103,7 +103,7 @@ taper_status taper_scores_softmax(taper_context *context, const taper_value *sco
 
 // ---- finding the best scores
 
-// Returns true if score a is better. NaN is the worst score.
+// Returns true if score a is better than score b. NaN is the worst score.
 static bool better(float a, float b)
 {
     return isnan(b) ? !isnan(a) : a > b;

@@ -200,7 +200,7 @@ static bool unchanged_since(const table *t, const taper_node *node, uint64_t tim
 
 enum { MOST_USES = 64 }; // largest number of uses of one value that are examined
 
-// Returns true if a user compares the identity of the value with another object than None.
+// Returns true if a user compares the identity of the value with an object other than None.
 static bool is_compared(const taper_ir_value *value)
 {
     int count = 0;

@@ -299,7 +299,7 @@ static taper_status settle_claim(finder *f, taper_claim *claim)
 
 // ---- segments
 
-// Copies a check that is one operator. Before, check_ranks has turned checks with blocks into such operators.
+// Copies a check that is one operator. The pass check_ranks has turned checks with blocks into such operators.
 static taper_status copy_check(finder *f, const taper_node *check, taper_block *block)
 {
     taper_node *copy;

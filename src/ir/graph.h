@@ -14,9 +14,9 @@
 
 typedef enum taper_node_kind {
     TAPER_NODE_CONSTANT, // no inputs; member constant is the value
-    TAPER_NODE_OP, // members op and schema; inputs: all arguments of the schema, or any number for a vararg schema
-    TAPER_NODE_IF, // inputs: condition
-    TAPER_NODE_LOOP,     // inputs: maximum number of iterations, condition, carried values
+    TAPER_NODE_OP,   // members op and schema; inputs: all arguments of the schema, or any number for a vararg schema
+    TAPER_NODE_IF,   // inputs: condition
+    TAPER_NODE_LOOP, // inputs: maximum number of iterations, condition, carried values
     TAPER_NODE_GET_ATTR, // inputs: object; member own.slot is the attribute
     TAPER_NODE_SET_ATTR, // inputs: object, value; member own.slot is the attribute
     TAPER_NODE_LIST,     // inputs: items; member type is the list's type

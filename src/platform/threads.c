@@ -200,8 +200,8 @@ static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 
 // ---- workers
 
-// Returns the number of workers that can be useful. Every active run except the first has a thread of its own, so one
-// worker fewer is useful.
+// Returns the number of workers that can be useful. Every active run except the first has a thread of its own, so each
+// of these runs makes one worker useless.
 static unsigned wanted_workers(taper_pool *pool)
 {
     const unsigned runs = atomic_load_explicit(&pool->runs, memory_order_relaxed);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Implements kept_files.h for Windows. A file that this process holds open for writing cannot be opened by others, so
-// the open handle is the lock.
+// Implements kept_files.h for Windows. A file that this process holds open for writing cannot be opened by other
+// processes, so the open handle is the lock.
 #include "platform/windows.h"
 
 #include <aclapi.h>
@@ -127,7 +127,7 @@ static bool truncate_open(int fd)
 taper_kept_state taper_kept_begin(const char *path, const char *part, taper_kept_writer *writer)
 {
     *writer = (taper_kept_writer){-1, path, part};
-    // Others may neither open nor rename the file while the handle is open.
+    // Other processes can neither open nor rename the file while the handle is open.
     const int fd = open_ours(part, GENERIC_WRITE | DELETE, 0, OPEN_ALWAYS);
     if (fd < 0) {
         return errno == EWOULDBLOCK ? TAPER_KEPT_BUSY : TAPER_KEPT_REFUSED;

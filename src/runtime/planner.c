@@ -154,7 +154,7 @@ static void *place(taper_storage_source *source, size_t bytes, taper_obj **owner
         return NULL;
     }
     if (p->next >= plan->count || plan->births[p->next].bytes != bytes) {
-        p->diverged = true; // this storage differs from the plan, so later ones will not match either
+        p->diverged = true; // this storage differs from the plan, so later storages will not match either
         return NULL;
     }
     const birth *b = &plan->births[p->next];

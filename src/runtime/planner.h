@@ -63,7 +63,7 @@ typedef struct taper_result {
 void taper_planner_remember_results(taper_planner *planner, const taper_result *results, size_t count);
 // Takes the lent memory back. Call this directly after the run, while its result is held. `mine` returns true if only
 // the result holds the storage. Any other storage in the memory is copied to a block of its own. Fails if memory for
-// that is missing.
+// this copy is missing.
 TAPER_MUST_USE taper_status taper_planner_take_back(taper_planner *planner,
                                                     bool (*mine)(const void *user, const taper_storage *storage),
                                                     const void *user, taper_error *error);

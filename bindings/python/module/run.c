@@ -119,7 +119,7 @@ static bool convert_keywords(const binding_state *state, const binding_model *mo
         }
         a->count = (size_t)place >= a->count ? (size_t)place + 1 : a->count;
     }
-    for (size_t i = 0; i < a->count; i++) { // a default is passed for an argument if a later one is given
+    for (size_t i = 0; i < a->count; i++) { // a default is passed for an argument if a later argument is given
         if (a->items[i] == NULL &&
             taper_inspect_default(model->loaded->model, signature->name, i, &a->items[i], NULL) != TAPER_OK) {
             binding_refuse(PyExc_TypeError, "%s: the argument '%s' is missing", signature->name,

@@ -34,7 +34,7 @@ def save_options(bytecode, flatbuffer, name, debug_info, extra_files):
 
 
 def finish(context, data, save, more):
-    """Adds the other extra files, because a save takes only one."""
+    """Adds the extra files after the first one, because a save takes only one extra file."""
     for name, text in more.items():
         data = _taper.prepare(context, data, load_options(), {**save, "extra_name": name, "extra_data": text})
     return load(data, context=context)

@@ -191,7 +191,7 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
                      job->in_h * job->in_w};
         return taper_run_floats(run, transpose_pixels, &t, job->batch * t.pixels, 4.0 * (double)job->in_c);
     }
-    // Inputs with other strides are copied through a tensor that borrows the scratch block.
+    // Inputs that are not contiguous are copied through a tensor that borrows the scratch block.
     taper_storage *storage;
     taper_tensor *view;
     int64_t strides[4];

@@ -2,9 +2,9 @@
 // Dense convolution as matrix products over packed weights. A 1x1 kernel with stride 1 reads the pixels in place
 // (gemm); all other kernels gather a pointer per output pixel and tap (igemm). tiles.h divides the work.
 //
-// Several groups of few channels are merged into one product whose weights are zero between groups, because the lanes
-// would be empty otherwise. Zero times infinity or NaN is NaN, so if a NaN results, everything is computed again, group
-// by group.
+// Several groups of few channels are merged into one product whose weights are zero between groups, because otherwise
+// most lanes of a vector would be empty. Zero times infinity or NaN is NaN, so if a NaN results, everything is computed
+// again, group by group.
 #include <stdint.h>
 
 #include "backends/cpu/conv_strips.h"

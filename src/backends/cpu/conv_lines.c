@@ -299,7 +299,7 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
     const size_t lines = plan.group_in * job->stride_w;
     const bool copies = !reads_all(job, plan.entry);
     plan.segment = taper_min_size(SEGMENT, taper_max_size(LAID_OUT / lines, LEAST_SEGMENT));
-    // If lines are not copied, segments may be longer, but not shorter than a vector.
+    // If lines are not copied, segments may be longer than with copies, but not shorter than a vector.
     plan.segments = copies ? (job->out_w - 1) / plan.segment + 1 : taper_max_size(job->out_w / plan.segment, 1);
     plan.segment = taper_min_size(plan.segment, job->out_w);
     plan.pitch = plan.segment + plan.reach / job->stride_w;

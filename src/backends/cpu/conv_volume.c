@@ -22,7 +22,7 @@ enum {
     MOST_REACH = 1 << 20, // bound of paddings and dilations; products of sizes then do not overflow
     MOST_INPUTS = 24,     // largest number of inputs per output of a transposed convolution that this file computes
     LEAST_WIDE = 6,
-    FEW_CHANNELS = 8 // from this number of output channels on, conv_transposed.c is faster
+    FEW_CHANNELS = 8 // from this number of output channels on, conv_transposed.c is faster than this file
 };
 
 // ---- the input of a piece

@@ -141,7 +141,7 @@ taper_status taper_cpu_claim(taper_device *device, taper_region *region, taper_c
     return TAPER_DECLINED;
 }
 
-// Finds the chain in the segment again, and the positions of its arguments.
+// Finds in the segment the chain that was claimed, and the positions of its arguments.
 taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_arena *arena, taper_error *error)
 {
     const taper_block *body = segment->node->blocks[1];

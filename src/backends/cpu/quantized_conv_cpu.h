@@ -16,7 +16,7 @@ typedef struct taper_conv2d_i8 {
     double in_scale, out_scale;
     int32_t in_zero_point;
     int32_t zero_point, min; // zero point of the result; smallest value of the result
-    const uint8_t *x;        // input, dense; TAPER_OVERREAD more bytes are readable
+    const uint8_t *x;        // input, dense; TAPER_OVERREAD bytes after the input are readable
     uint8_t *y;
     // True for an input with few channels: pixels have 4 bytes, and rows have in_w + 2 * pad_left pixels, with padding
     // at both ends.

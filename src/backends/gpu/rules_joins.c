@@ -36,7 +36,7 @@ static taper_status read_join(taper_gpu_emitter *e, const taper_node *join, int 
     return TAPER_OK;
 }
 
-// Returns true if a list starts with all items of a shorter one.
+// Returns true if a list starts with all items of a shorter list.
 static bool begins_with(const taper_node *list, const taper_node *shorter)
 {
     bool same = list->input_count >= shorter->input_count;
@@ -46,7 +46,7 @@ static bool begins_with(const taper_node *list, const taper_node *shorter)
     return same;
 }
 
-// Returns the longest join that starts with all items of this one, along the same dimension, or this join if there is
+// Returns the longest join that starts with all items of this join, along the same dimension, or this join if there is
 // none.
 static const taper_node *longest_join(taper_gpu_emitter *e, const taper_node *join, int dim, int packed)
 {
@@ -135,7 +135,7 @@ static taper_status join_quantized(taper_gpu_emitter *e, const taper_node *node,
     return taper_gpu_look_up(e, &packed, table, to);
 }
 
-// Returns true if a longer join contains this one. *out receives this join's memory in the longer one.
+// Returns true if a longer join contains this join. *out receives this join's memory in the longer join.
 static bool is_in_longer_join(taper_gpu_emitter *e, const taper_node *join, const taper_gpu_view *first,
                               taper_gpu_view *out)
 {
@@ -195,7 +195,7 @@ taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, ui
         const taper_gpu_view to = part_of(&out, d, at, from.sizes[d]);
         if (code != 0) {
             TAPER_TRY(join_quantized(e, node, taper_node_in(list->node, i), &from, &to, &table));
-            // Otherwise the item was computed in the result's memory.
+            // If buffer and offset are equal, the item was computed in the result's memory.
         } else if (from.buffer != to.buffer || from.offset != to.offset) {
             TAPER_TRY(taper_gpu_move(e, &from, &to));
         }

@@ -128,7 +128,7 @@ static void copy_text(char *to, const char *from)
     to[i] = '\0';
 }
 
-// Returns the place of this type in the order of devices. A smaller number is earlier.
+// Returns the place of this type in the order of devices. Types with smaller numbers come first.
 static unsigned place_of(int32_t type)
 {
     return type == ANEURALNETWORKS_DEVICE_ACCELERATOR ? 0

@@ -59,7 +59,8 @@ static taper_status check_range(checking *c, taper_ir_value *size, size_t dim, c
         return TAPER_OK;
     }
     const taper_pt2_range *range = &l->program->ranges[*at];
-    if (range->least > 2) { // by default PyTorch's symbols start at 2, but smaller sizes work too, so 2 is not checked
+    // By default PyTorch's symbols start at 2, but smaller sizes work too, so a bound of 2 is not checked.
+    if (range->least > 2) {
         (void)snprintf(text, sizeof text, "input %zu (%.100s): dimension %zu should be at least %lld", c->input,
                        c->names[c->input], dim, (long long)range->least);
         TAPER_TRY(expect_number(l, TAPER_OP(aten_ge_int), size, range->least, text));

@@ -130,7 +130,7 @@ final class Reclaimer extends PhantomReference<Object> {
     try {
       ((Reclaimer) dead).release();
     } catch (RuntimeException e) {
-      // An error of one release must not prevent the others.
+      // An error of one release must not prevent other releases.
     }
   }
 
