@@ -301,7 +301,7 @@ taper_status taper_translate(const taper_translate_options *options, taper_node 
                           .error = error};
     uint32_t flag;
     TAPER_TRY(make_values(&t, nodes, count));
-    for (int i = 0; options->pytorch && i < 2; i++) { // PyTorch's converter always makes operands for true and for false
+    for (int i = 0; options->pytorch && i < 2; i++) { // PyTorch's converter makes operands for true and false
         TAPER_TRY(taper_translate_bool(&t, i != 0, &flag));
     }
     for (size_t i = 0; i < options->input_count; i++) {
