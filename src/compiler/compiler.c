@@ -139,8 +139,8 @@ static bool is_left_out(const taper_compilation *compilation, const char *name)
 }
 
 #ifdef TAPER_WITH_GRADIENTS
-// Returns true for a pass that makes operators without derivatives, or computes with weights, if runs of the graphs
-// record for gradients.
+// Returns true if runs of the graphs record for gradients, and the pass makes operators without derivatives or computes
+// with weights.
 static bool hides_gradients(const taper_compilation *compilation, const pass *p)
 {
     static const taper_pass_function hiding[] = {

@@ -31,7 +31,7 @@ taper_status taper_fold_node(taper_compilation *compilation, taper_node *node, b
     }
 #ifdef TAPER_WITH_GRADIENTS
     if (compilation->takes_gradients && taper_node_calls(node, TAPER_OP(aten_is_grad_enabled))) {
-        return TAPER_OK; // the answer depends on what ran before
+        return TAPER_OK; // the result depends on operators that ran before this one
     }
 #endif
     taper_val args[TAPER_FOLD_INPUTS], result;

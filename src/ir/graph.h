@@ -88,7 +88,7 @@ typedef union taper_node_own {
         bool made_here; // true for a dequantize node that the quantization has inserted
         uint32_t value; // id of the value whose scale and zero point the input has
     } quantized;        // for OP, while its graph is quantized
-    uint64_t words[2];  // all members above, for comparing
+    uint64_t words[2];  // all members above as words, for comparing two nodes
 } taper_node_own;
 
 struct taper_node {

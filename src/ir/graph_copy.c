@@ -63,7 +63,7 @@ taper_status taper_copy_node(const taper_copier *c, const taper_node *node, tape
     } else {
         TAPER_TRY(taper_node_create(c->to, (taper_node_kind)node->kind, node->input_count, node->output_count, made,
                                     c->error));
-        (*made)->constant = node->constant; // the graph holds its own reference while it lives
+        (*made)->constant = node->constant; // borrowed; the graph owns a reference
     }
     taper_node *copy = *made;
     copy->op = node->op;

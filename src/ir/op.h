@@ -25,7 +25,8 @@ typedef struct taper_op {
 enum {
     TAPER_ON_QUANTIZED_NONE, // the call is refused
     TAPER_ON_QUANTIZED_ANY,  // the operator's own kernel takes quantized tensors
-    TAPER_ON_QUANTIZED_OWN   // plus 2 * number of the kernel, plus 1 if it takes tensors quantized per channel
+    // This number plus 2 * number of the kernel, plus 1 if the kernel takes tensors quantized per channel.
+    TAPER_ON_QUANTIZED_OWN
 };
 
 // ---- flags

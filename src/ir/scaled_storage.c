@@ -85,7 +85,7 @@ taper_status taper_storage_settle(taper_storage *storage, taper_error *error)
     storage->kind = TAPER_STORAGE_OWNED;
     storage->read_only = false;
     storage->data = settled->data;
-    settled->kind = TAPER_STORAGE_BORROWED; // this storage owns nothing now: its block belongs to the other storage
+    settled->kind = TAPER_STORAGE_BORROWED; // the block belongs to `storage` now, so freeing `settled` must not free it
     taper_obj_release(&settled->head);
     return TAPER_OK;
 }

@@ -5,7 +5,7 @@
 
 #define WIN32_LEAN_AND_MEAN 1
 #ifndef _WIN32_WINNT
-#define _WIN32_WINNT 0x0602 // Windows 8
+#define _WIN32_WINNT 0x0602 // Windows 8: the header declares functions up to this version
 #endif
 #include <windows.h>
 

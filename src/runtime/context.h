@@ -27,7 +27,7 @@ struct taper_context {
     struct opened *devices;               // list of opened devices (runtime/device.c)
     struct taper_device *host;            // the CPU, which is one of the devices
     _Atomic(taper_cache_dir *) cache_dir; // cache directory that was set last, or NULL
-    struct taper_mutex *gradient_lock;    // lock of tapes that keep (ops/gradient/tape.h); NULL without gradients
+    struct taper_mutex *gradient_lock;    // lock of tapes with `keeps` set (tape.h); NULL without gradients
     atomic_bool results_stay; // true if results of a session may remain on a device, so that inputs may be there too
     taper_log_function log;
     void *log_user;

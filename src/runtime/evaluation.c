@@ -114,7 +114,7 @@ static bool trains(const taper_model *model, const taper_function *function, con
         return !find_value(function, self, rate, 0, &value) || value.tag != TAPER_DOUBLE || value.as.f != 0;
     }
     const taper_ir_value *statistics = find_argument(node, "running_mean");
-    // The operator is rrelu if it has an argument lower.
+    // Among the operators with a mode, only rrelu has an argument `lower`.
     return statistics == NULL ? find_argument(node, "lower") != NULL
                               : !find_value(function, self, statistics, 0, &value) || value.tag != TAPER_NONE;
 }

@@ -60,7 +60,7 @@ void taper_generator_seed(taper_generator *generator, uint64_t seed)
 // The layout of torch.get_rng_state on a 64-bit machine, in bytes from the start. Other bytes are 0.
 enum {
     STATE_SEED = 0,          // uint64
-    STATE_LEFT = 8,          // int32: the words that are left, and 1
+    STATE_LEFT = 8,          // int32: 1 + number of words that are left
     STATE_SEEDED = 12,       // int32: 1
     STATE_NEXT = 16,         // uint64: index of the next word
     STATE_WORDS = 24,        // uint64 for each word

@@ -19,7 +19,8 @@ typedef struct taper_known_value {
 typedef struct taper_node_reader {
     void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
     void *user;
-    bool later;      // true if unknown numbers will be known later; until then their arguments have the defaults
+    // True if numbers that are not known yet will be known later. Until then, their arguments are read as the defaults.
+    bool later;
     const char *why; // reason of the last refusal, a static text
 } taper_node_reader;
 

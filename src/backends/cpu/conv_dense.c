@@ -12,10 +12,10 @@
 #include "ops/engine/tiles.h"
 #include "ops/kernels/precisions.h"
 
-// Builds for one model without large 3x3 weights do not need conv_strips.c.
+// A build for one model does not need conv_strips.c if the model has no large 3x3 weights.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
-enum { MERGED = 3 }; // index, among the numbers of a pack request, of the negated number of merged groups
+enum { MERGED = 3 }; // index in a pack request's numbers, for minus the number of merged groups
 
 typedef struct dense_plan {
     taper_conv2d_plan head;
@@ -71,7 +71,7 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
             const int64_t y = y0 + (int64_t)(ky * job->dilation_h);
             const bool row = y >= 0 && y < (int64_t)job->in_h;
             const float *line = image + (row ? (size_t)y * job->in_w * job->in_c : 0);
-            if (inner || !row) { // true if the whole kernel row is in the image, or outside
+            if (inner || !row) { // true if the whole kernel row is inside the image, or all of it is outside
                 const float *at = row ? line + (size_t)x0 * job->in_c : job->zero;
                 const size_t step = row ? job->dilation_w * job->in_c : 0;
                 for (size_t kx = 0; kx < job->kernel_w; kx++, out += count, at += step) {

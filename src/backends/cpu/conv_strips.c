@@ -78,8 +78,8 @@ static double plain_cost(const axis *down, const axis *across, size_t mr, bool j
     // Number of strips for each part of a row.
     const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1;
     const size_t parts = (across->out - 1) / mr + 1;
-    // rows: number of pairs of a row and a tap that is inside the input. columns: for each part of a row, its cost
-    // times the number of taps that are inside for one of its pixels, summed.
+    // rows: number of pairs of a row and a tap that is inside the input. columns: sum over the parts of a row; a part
+    // counts its cost once for each tap that is inside the input for at least one of its pixels.
     double rows = 0, columns = 0;
     for (size_t y = 0; y < down->out; y++) {
         for (size_t tap = 0; tap < down->kernel; tap++) {

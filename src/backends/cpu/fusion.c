@@ -161,7 +161,7 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
         if (node->output_count != 0) { // true unless the node is a check, which has no output
             const bool normed = c.normed, added = c.added;
             if (node != only_user(&c, &position) || !take(&c, node, position, f)) {
-                return TAPER_DECLINED; // a node that was claimed cannot be fused
+                return TAPER_DECLINED; // declines if a node that was claimed cannot be fused
             }
             f->norm_at = c.normed && !normed ? at : f->norm_at;
             f->add_at = c.added && !added ? at : f->add_at;

@@ -302,8 +302,9 @@ static bool all_hold(const taper_conv2d_i8 *job)
 }
 
 // Returns true if Winograd's transforms are faster than direct products. Costs are counted in products of a vector of
-// bytes. Weights of 16 bits have eight times the bytes. If they do not fit in a cache, all threads wait for the same
-// memory, although a part of this time overlaps with products.
+// bytes. Transformed weights (36 positions of 16 bits) have eight times the bytes of direct weights (9 taps of 8 bits).
+// If they do not fit in a cache, all threads wait for the same memory, although a part of this time overlaps with
+// products.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
     enum { LEAST_STREAMED = 12 }; // smallest number of tiles for which it pays to read the larger weights from memory

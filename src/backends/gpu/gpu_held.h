@@ -25,8 +25,8 @@ bool taper_gpu_sees(const taper_gpu_range *from, const taper_gpu_range *to);
 // Copies all bytes of `from` to `to`, both of which the host can access. The caller holds the lock.
 TAPER_MUST_USE taper_status taper_gpu_transfer(taper_gpu_state *state, const taper_gpu_range *from,
                                                const taper_gpu_range *to);
-// Returns true if the result of the segment should remain on the device: its users are segments of the device, or only
-// keep it for later.
+// Returns true if the result of the segment should remain on the device: each user is a segment of the device, or only
+// keeps the result for later.
 bool taper_gpu_result_stays(const taper_segment *segment, size_t number, bool results_stay);
 void taper_gpu_free_spares(taper_gpu_state *state);
 

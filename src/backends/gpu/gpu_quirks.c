@@ -56,7 +56,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->shares = s->wide && s->reads_texels && gpu->lanes >= TAPER_GPU_LANES && (gpu->lanes & (gpu->lanes - 1)) == 0 &&
                 gpu->lanes <= MOST_LANES && settled(options->share, AUTO, gpu->is_cpu);
     s->fill = !settled(options->teams, AUTO, !gpu->is_cpu) ? 0 : gpu->discrete ? FILL_DISCRETE : FILL_SHARED;
-    s->row = gpu->is_cpu && s->fill == 0 ? gpu->lanes : 0; // if teams are requested, rows are used as on GPUs
+    s->row = gpu->is_cpu && s->fill == 0 ? gpu->lanes : 0; // 0 for a GPU, and for a CPU if teams are requested
     s->group_x = known ? rows[i].group_x : 64;
     s->group_y = known ? rows[i].group_y : 1;
     s->half = options->half > 0;

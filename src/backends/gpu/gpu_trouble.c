@@ -18,7 +18,7 @@ void taper_gpu_note(taper_gpu *gpu, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(gpu->trouble, sizeof gpu->trouble, format, arguments);
     va_end(arguments);
-    for (char *at = gpu->trouble; *at != '\0'; at++) { // texts of compilers have several lines
+    for (char *at = gpu->trouble; *at != '\0'; at++) { // joins the lines of a compiler's error text
         *at = *at == '\n' ? ' ' : *at;
     }
     atomic_store(&gpu->troubled, THERE);

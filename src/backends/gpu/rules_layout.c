@@ -103,7 +103,7 @@ taper_status taper_gpu_rule_flip(taper_gpu_emitter *e, const taper_node *node, u
     for (int d = from.rank; d-- > 0 && flips[packed];) {
         packed = flips[d] ? packed : d;
     }
-    if (flips[packed] && from.sizes[packed] != 1) { // if all are flipped, packs an added dimension of size 1
+    if (flips[packed] && from.sizes[packed] != 1) { // if all dimensions are flipped, packs an added dimension of size 1
         taper_shape wide = {.rank = from.rank + 1, .dtype = TAPER_F32, .sizes = {1}};
         taper_gpu_view more;
         TAPER_GPU_REFUSE(e, from.rank == TAPER_GPU_RANK, "six dimensions that are turned around");

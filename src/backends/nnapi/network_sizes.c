@@ -159,7 +159,7 @@ static taper_status convolution(finder *f, const taper_network_operation *op, ui
     if (op->in_count > plain && op->code != ANEURALNETWORKS_TRANSPOSE_CONV_2D) {
         dilation = number_at(f, op->in[op->in_count - (d == 1 ? 1 : 2)], 0);
     }
-    if (op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D) { // the size is (size - 1) * stride + kernel - padding
+    if (op->code == ANEURALNETWORKS_TRANSPOSE_CONV_2D) { // the result is (size - 1) * stride + kernel - padding
         TAPER_TRY(with(f, TAPER_SIZE_ADD, size_of(f, op->in[0], d), -1, made));
         TAPER_TRY(with(f, TAPER_SIZE_TIMES, *made, stride, made));
         return with(f, TAPER_SIZE_ADD, *made, kernel - padding, made);
