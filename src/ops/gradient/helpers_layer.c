@@ -143,6 +143,27 @@ TAPER_STEPS_KERNEL(taper_op_layer_norm_gradients)
     return s->status;
 }
 
+// Returns the gradient with the sizes of its tensor. A contracted dimension of size 1 stands for any size of the other
+// tensor's dimension.
+static taper_step_value fitted(taper_steps *s, taper_step_value gradient, taper_step_value own, const int64_t *own_dims,
+                               const taper_tensor *other, const int64_t *other_dims, size_t count)
+{
+    const taper_tensor *const tensor = own->as.tensor;
+    int64_t sizes[TAPER_MAX_RANK];
+    bool same = true;
+    memcpy(sizes, tensor->sizes, tensor->rank * sizeof sizes[0]);
+    for (size_t i = 0; i < count; i++) {
+        const int64_t size = other->sizes[other_dims[i]];
+        same = same && sizes[own_dims[i]] == size;
+        sizes[own_dims[i]] = sizes[own_dims[i]] == 1 ? size : sizes[own_dims[i]];
+    }
+    if (same) {
+        return gradient;
+    }
+    gradient = TAPER_STEP(s, aten_expand, gradient, taper_steps_ints(s, sizes, tensor->rank));
+    return TAPER_STEP(s, taper_sum_to, gradient, own);
+}
+
 // The gradients of tensordot: both tensors become matrices with the contracted dimensions together.
 TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
 {
@@ -197,6 +218,7 @@ TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
             back[order[t][i]] = (int64_t)i;
         }
         product = TAPER_STEP(s, aten_permute, product, taper_steps_ints(s, back, tensors[t]->rank));
+        product = fitted(s, product, &s->args[1 + t], dims[t], tensors[1 - t], dims[1 - t], counts[t]);
         taper_steps_ret(s, t, product);
     }
     return s->status;
