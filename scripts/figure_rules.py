@@ -241,7 +241,7 @@ RULES = [
     Rule("PyTorch's versions in tests/data/pt2", r"runs files of PyTorch (2\.\d+) to (2\.\d+)\b",
          (lambda t: exported_by(t, min), lambda t: exported_by(t, max)), equal_text, "Taper runs files of PyTorch {} to {}."),
     Rule("limits of a load in src/base/limits.h",
-         r"(\d+) MB and (\d+) bytes for each byte of the file[,;] (\d+) million steps and (\d+) for each byte",
+         r"(\d+) MB and (\d+) bytes for each byte of the file(?:[,;]|\. The default budget of steps is) (\d+) million(?: steps)? and (\d+) for each byte",
          (lambda t: load_limit(t, "TAPER_LOAD_BYTES", 1 << 20), lambda t: load_limit(t, "TAPER_LOAD_BYTES_A_BYTE"),
           lambda t: load_limit(t, "TAPER_LOAD_STEPS", 1000000), lambda t: load_limit(t, "TAPER_LOAD_STEPS_A_BYTE")),
          example="{} MB and {} bytes for each byte of the file, {} million steps and {} for each byte"),
