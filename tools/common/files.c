@@ -232,7 +232,7 @@ bool output_open(output_file *output, const char *path)
 // Writing in steps keeps the disk busy before that.
 static void start_writing(output_file *output)
 {
-#if defined(SYNC_FILE_RANGE_WRITE) && !defined(__ANDROID__) // Android has it since API 26
+#if defined(SYNC_FILE_RANGE_WRITE) && !defined(__ANDROID__) // Android has sync_file_range since API 26
     enum { STEP = 2 << 20 };
     if (output->temporary != NULL && output->written - output->started >= STEP) {
         (void)sync_file_range(fileno(output->stream), (off_t)output->started,

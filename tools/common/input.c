@@ -76,8 +76,8 @@ static bool list_convert(const input_source *source, const json_value *json, con
     return true;
 }
 
-// Sets *text to the text of a type for the library. It is `otherwise` if the type is unknown; if that is NULL, the
-// library takes the type of the first item.
+// Sets *text to the text of a type for the library. If the type is unknown, *text is `otherwise`; if `otherwise` is
+// NULL too, the library takes the type of the first item.
 static bool type_string(const input_source *source, const taper_type *type, const char *otherwise,
                         char buffer[TYPE_BYTES], const char **text)
 {
@@ -261,7 +261,7 @@ static bool convert_union(const input_source *source, const json_value *json, co
     for (size_t i = 0; (member = taper_type_item(type, i)) != NULL; i++) {
         if (may_be(json, member) &&
             (found == NULL || (json->kind == JSON_INT && taper_type_kind_of(member) == TAPER_TYPE_INT))) {
-            found = member; // if the Union has int, an int remains an int, whatever the order of its members
+            found = member; // if the Union has int, an int remains an int, whatever the order of the Union's members
         }
     }
     return found != NULL ? convert(source, json, found, value) : mismatch(source, json, type);

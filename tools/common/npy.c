@@ -23,8 +23,8 @@ static const struct {
     {"i4", TAPER_I32}, {"i8", TAPER_I64}, {"b1", TAPER_BOOL}, {"c8", TAPER_C64}, {"c16", TAPER_C128},
 };
 
-// Finds the value of a key in the dict of the header. *left is the length from there to the end of the header. Returns
-// NULL if the key is absent.
+// Finds the value of a key in the dict of the header. *left is the length from the value to the end of the header.
+// Returns NULL if the key is absent.
 static const char *find_key(const char *header, size_t length, const char *key, size_t *left)
 {
     const size_t key_length = strlen(key);
@@ -168,7 +168,7 @@ size_t npy_header(char header[NPY_HEADER_MAX], const char *descr, size_t rank, c
     char *text = header + 10;
     const size_t room = NPY_HEADER_MAX - 10 - 65; // keeps space for padding and the newline
     size_t used = (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
-    for (size_t i = 0; i < rank; i++) { // at most 8 sizes of 20 characters
+    for (size_t i = 0; i < rank; i++) { // at most TAPER_MAX_RANK sizes of 20 characters
         used += (size_t)snprintf(text + used, room - used, "%" PRId64 "%s", sizes[i],
                                  rank == 1      ? ","
                                  : i + 1 < rank ? ", "

@@ -100,7 +100,7 @@ static void put_data(FILE *stream, const taper_tensor_info *info, size_t dimensi
     fputc('[', stream);
     for (int64_t i = 0; i < info->sizes[dimension]; i++) {
         fputs(i != 0 ? ", " : "", stream);
-        put_data(stream, info, dimension + 1, data + i * step); // recursive up to the rank, at most 8
+        put_data(stream, info, dimension + 1, data + i * step); // recursive up to the rank of the tensor
     }
     fputc(']', stream);
 }

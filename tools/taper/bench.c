@@ -83,7 +83,7 @@ static bool measure(const bench_options *options, const opened_model *opened, fr
                run_timed(opened, options->method, &(call_inputs){fresh->values, fresh->count}, &milliseconds);
         if (i == 0) {
             figures->first_ms = milliseconds;
-        } else if (i == 1) { // reached after the second run, which packs the weights that stay packed
+        } else if (i == 1) { // the second run packs the weights that stay packed
             figures->second_ms = milliseconds;
         }
         if (i >= warmup) {

@@ -71,8 +71,9 @@ double diff_sqnr(const diff_figures *figures);
 
 // ---- diff_match.c
 
-// Results of one trace that correspond to results of the other: the operators from index wanted to before wanted_end
-// compute the same as those from got to before got_end. The two results that agree best are compared.
+// Results of one trace that correspond to results of the other trace: the operators from index `wanted` to before
+// `wanted_end` compute the same as the operators from `got` to before `got_end`. The two results that agree best are
+// compared.
 typedef struct diff_match {
     size_t wanted, wanted_end, got, got_end;
     // The following members are set when the results are compared.

@@ -120,7 +120,8 @@ static void merge(const diff_trace *wanted, const diff_trace *got, const diff_re
         const size_t as_often = times(a, wanted->count, i), bs_often = times(b, got->count, j);
         const int methods = strcmp(a[i]->method, b[j]->method);
         const bool same = methods == 0 && a[i]->stands_for == b[j]->stands_for;
-        // If a value was computed a different number of times, it is a different value: one run has unrolled the loop.
+        // If the two runs computed a value a different number of times, it is not the same value: one run has unrolled
+        // the loop.
         for (size_t k = 0; same && as_often == bs_often && k < as_often; k++) {
             const size_t x = (size_t)(a[i + k] - wanted->items), y = (size_t)(b[j + k] - got->items);
             matches->items[matches->count++] =

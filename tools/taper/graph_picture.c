@@ -268,8 +268,8 @@ static bool place_columns(drawing *d, size_t *layers, size_t *columns)
     for (size_t i = 0; i < d->node_count; i++) {
         *layers = d->nodes[i].layer + 1 > *layers ? d->nodes[i].layer + 1 : *layers;
     }
-    // last, wide: for each layer, 1 + the node that was placed last, and the number of columns. before: for each node,
-    // the previous node in its layer.
+    // last, wide: for each layer, 1 + the index of the node that was placed last, and the number of columns. before:
+    // for each node, the previous node in its layer.
     size_t *last = calloc(*layers + 1, sizeof *last), *wide = calloc(*layers + 1, sizeof *wide);
     size_t *before = calloc(d->node_count + 1, sizeof *before), e = 0;
     const bool done = last != NULL && wide != NULL && before != NULL;

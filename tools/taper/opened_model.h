@@ -23,7 +23,7 @@ typedef struct model_options {
     load_limits limits;
     taper_session_options session; // session options; struct_size is 0 for the defaults
     bool print_to_stderr;          // true to write the output of the model's print() to stderr
-    bool verbose;                  // true to list on stderr where each part ran
+    bool verbose;                  // true to list on stderr where each part of the model ran
     taper_context *context; // context of another open model, which must remain open longer; NULL to create a context
 } model_options;
 

@@ -19,8 +19,8 @@ typedef struct profile_layers {
     bool failed;
 } profile_layers;
 
-// Runs the method once without optimization. There, values have the same numbers as in the optimized model, and
-// operators read their weights from modules, which tells the names. If that run fails, no layer has a name; only lack
+// Runs the method once without optimization. In this run, values have the same numbers as in the optimized model, and
+// operators read their weights from modules, whose names are known. If this run fails, no layer has a name; only lack
 // of memory is reported as a failure.
 bool profile_layers_find(const opened_model *opened, const model_options *options, const char *method,
                          const call_inputs *inputs, profile_layers *layers);
