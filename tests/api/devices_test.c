@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests which devices and precisions hosts may request, and which of them models get.
+// Tests which devices and precisions hosts may request, and which of them a model gets.
 #define _POSIX_C_SOURCE 200809L // needed for mkdtemp
 #include <glob.h>
 #include <setjmp.h>

@@ -27,7 +27,8 @@ libraries=$(dirname "$pc")
 same "$scratch/cmake/run_model" "find_package, static"
 same "$scratch/cmake/run_model_shared" "find_package, shared"
 
-# A program that links the shared library does not need the libraries that it was built with: here CMake cannot find zlib.
+# A program that links the shared library does not need the libraries with which the shared library was built: here CMake
+# cannot find zlib.
 "$cmake" -S "$source/examples" -B "$scratch/bare" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 "$cmake" --build "$scratch/bare" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }

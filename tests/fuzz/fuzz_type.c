@@ -26,8 +26,8 @@ static void need(bool holds)
     }
 }
 
-// Parses the lines, prints each type and parses its text: this must give the same type, unless a name has another
-// meaning meanwhile.
+// Parses the lines, prints each type and parses its text: this must give the same type, unless a name has got another
+// meaning since then.
 static taper_status parse_lines(taper_types *types, taper_type_scope *scope, const uint8_t *data, size_t size,
                                 found_types *found, taper_error *error)
 {
@@ -133,8 +133,8 @@ static void compare_all(const found_types *found)
     }
 }
 
-// Makes classes and strings with the names of the types. A second request must give the same class, and other slots
-// must give another class.
+// Makes classes and strings with the names of the types. A second request must give the same class, and a request with
+// other slots must give another class.
 static void check_classes(taper_types *types, const found_types *found)
 {
     for (size_t i = 0; i < found->count; i++) {

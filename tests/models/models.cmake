@@ -154,7 +154,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # The core operators of PyTorch 2 in exported programs, if TAPER_TORCH2 names a Python with PyTorch 2.
     add_test(NAME pt2_operators COMMAND ${with_torch} ${models}/test_pt2_operators.py ${taper})
     add_test(NAME overload_order COMMAND ${with_torch} ${PROJECT_SOURCE_DIR}/scripts/overload_order.py)
-    # Random programs with all features of the language, in every form of file. --count N and --seed S make more, and others.
+    # Random programs with all features of the language, in every form of file. --count N makes more programs, and --seed S
+    # makes other programs.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
     # First and second derivatives of PyTorch's samples of operators: some operators, chosen by TAPER_SEED, and all.
     set(samples_of_gradients ${CMAKE_CURRENT_SOURCE_DIR}/ops/run_gradients.py)
@@ -163,7 +164,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(operator_gradients operator_gradients_all PROPERTIES TIMEOUT 3600)
     # Random programs that compute gradients.
     add_test(NAME generated_gradients COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --count 270)
-    # Thousands of them, of all shapes.
+    # Thousands of such programs, of all shapes.
     add_test(NAME generated_gradients_all COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --shape all --count 3000 --seed 61)
     set_tests_properties(generated_programs generated_gradients pt2_operators PROPERTIES TIMEOUT 900)
     set_tests_properties(generated_gradients_all PROPERTIES TIMEOUT 3600)

@@ -27,7 +27,7 @@ KNOWN = {
     ("group_norm", "huge 3x", MASKS): SQUARES,
     ("kl_div", "signs 1x", MASKS): ORDER,
 }
-MOST = 50  # times the bound: limit for the errors of KNOWN
+MOST = 50  # limit for the errors of KNOWN, as a multiple of the bound
 
 
 def largest(x, dims, keep=False):

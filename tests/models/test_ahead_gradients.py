@@ -238,7 +238,7 @@ class SameLeaf(torch.nn.Module):
 
 
 class FlagOfItem(torch.nn.Module):
-    """The flag of a tensor that a dict has got since is known to a run only."""
+    """A branch puts another tensor into a dict, so only a run knows the flag of the dict's tensor."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         d = {"x": x.detach()}

@@ -367,7 +367,7 @@ class WrittenMean(torch.nn.Module):
 
 
 class WrittenFactor(torch.nn.Module):
-    """The gradient of the only factor of einsum that needs one reads the other factors. That of a right-hand side reads the matrix."""
+    """The gradient of the only factor of einsum that needs one reads the other factors. The gradient of a right-hand side reads the matrix."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = x * 2
@@ -482,7 +482,7 @@ class OffsetOfGradient(torch.nn.Module):
 
 
 class OverlappingView(torch.nn.Module):
-    """A view whose elements share memory, and whose base was written to since."""
+    """A view whose elements share memory, and whose base was written to after the view was made."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = x * 2
@@ -603,7 +603,7 @@ class WrittenByItself(torch.nn.Module):
 
 
 class FilledView(torch.nn.Module):
-    """The base of the view has been computed since, so the view is no leaf."""
+    """A write to the base after the view was made gives the base a gradient, so the view is no leaf."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = torch.ones(3, 3)

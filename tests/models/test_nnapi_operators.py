@@ -195,7 +195,7 @@ def check_parts(folder):
 
 
 def check_calls(folder):
-    """The first call determines the sizes. A later call with the same sizes must be correct; a call with others must be correct or refused."""
+    """The first call determines the sizes. A later call with the same sizes must be correct; a call with other sizes must be correct or refused."""
     line = torch.nn.Linear(6, 4)
     plain, model = convert(nnapi_cases.Case("", line, [numbers(3, 6)], [torch.zeros(0, 6)]))
     same, others, none = [numbers(3, 6), numbers(3, 6)], [numbers(3, 6), numbers(5, 6), numbers(2, 6)], [numbers(0, 6)]

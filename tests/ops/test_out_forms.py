@@ -55,7 +55,7 @@ for name, calls in {"mse_loss": ("x, y", "x, y, 0"), "smooth_l1_loss": ("x, y", 
                     "native_layer_norm": ("x, [4], r, v, 1e-5",)}.items():
     # PyTorch builds these operators on iterators, which accept other dtypes.
     CASES += forms(name, *calls, gaps=False, other=False if name in ("mse_loss", "smooth_l1_loss", "huber_loss") else None)
-# PyTorch does not resize the out tensors of these.
+# PyTorch does not resize the out tensors of these operators.
 CASES += forms("binary_cross_entropy", "u, u.flip(0)", "u, u.flip(0), None, 0", out=False)
 CASES += [plain("_batch_norm_impl_index", f"{A}_batch_norm_impl_index(q, r[:3], v[:3], r[:3], v[:3].abs(), False, 0.1, 1e-5, False)[0]"), plain("_transform_bias_rescale_qkv", f"{A}_transform_bias_rescale_qkv(torch.cat([t, t, t], 2), torch.cat([r, r, v]), 2)"),
           plain("_scaled_dot_product_attention_math", f"{A}_scaled_dot_product_attention_math(q, q, q, None, 0.0, True, False)", f"{A}_scaled_dot_product_attention_forward(q, q, q, None, 0.0, False, True)")]

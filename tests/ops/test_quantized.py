@@ -118,7 +118,7 @@ quantized("empty_like", "(torch.empty_like(q).q_scale(), torch.empty_like(q).q_z
 quantized("fill_", "q.fill_(0.7)", IMAGE, LAST, qparams=QPARAMS)
 quantized("equal", "(torch.equal(q, q), torch.equal(q, q.clone()), torch.equal(q, x), torch.equal(q, torch.quantize_per_tensor(x, 0.5, 3, torch.quint8)), torch.equal(q, q[0]))", IMAGE)
 
-# PyTorch has no kernels for these, so Taper must refuse them and never compute with the integers.
+# PyTorch has no kernels for these calls, so Taper must refuse them and never compute with the integers.
 for refused in ("torch.isin(q, q)", "torch.unique(q)", "torch.searchsorted(q.flatten(), q)", "torch.mode(q)[0]", "q + q", "q * 2", "q - q", "q.abs()", "q.exp()", "q.sum()", "torch.matmul(q, q)", "q @ q.transpose(2, 3)", "torch.softmax(q, 1)", "q.float()", "q.long()", "q.neg()",
                 "q.sqrt()", "q.cumsum(0)", "q.argmax()", "torch.nn.functional.conv2d(q, q)", "torch.nn.functional.linear(q, q)", "torch.where(q.int_repr() > 2, q, q)", "torch.where(q.int_repr() > 2, x, q)",
                 "q.add_(1)", "q.mul_(q)", "x.add_(q)", "torch.nn.functional.layer_norm(q, [5])", "torch.einsum('nchw,nchw->n', q, q)", "q.tril()", "torch.addcmul(q, q, q)",

@@ -143,7 +143,7 @@ def old_forms():
                   "    return torch.ops.quantized.conv_unpack(p), torch.ops.quantized.conv2d(qx, p, 0.1, 40)", (x, w, None, [2, 1], [1, 0], [1, 2], 2)))
     for rank in (1, 2, 3):
         for transposed in (False, True):
-            if rank == 3:  # QNNPACK cannot unpack these
+            if rank == 3:  # QNNPACK cannot unpack the parameters of 3-D layers
                 continue
             t = f"conv_transpose{rank}d" if transposed else f"conv{rank}d"
             out_padding = "output_padding, " if transposed else ""

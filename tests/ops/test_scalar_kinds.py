@@ -36,7 +36,7 @@ for label, sign in (("add", "+"), ("sub", "-"), ("mul", "*"), ("div", "/"), ("eq
     pairs(label, f"x {sign} y", ("complex",) if label == "div" else ("int", "float"))
     if label in ("add", "sub", "mul"):
         pairs(label, f"x {sign} y")
-    elif label != "div":  # PyTorch fails with an internal error in divisions and comparisons of complex numbers with others
+    elif label != "div":  # PyTorch fails with an internal error in divisions and comparisons of complex numbers with numbers of other kinds
         pairs(label, f"x {sign} y", ("float", "complex"))
 pairs("pow", "x ** y", values={"int": (3, 2), "float": (2.5, 0.75), "complex": ((1.5, -2.0), (0.5, 1.0))})
 for label, expression in (("floordiv", "x // y"), ("remainder", "x % y"), ("fmod", "torch.ops.aten.fmod(x, y)"), ("copysign", "torch.ops.aten.copysign(x, y)"), ("atan2", "torch.ops.aten.atan2(x, y)"), ("divmod", "divmod(x, y)"),

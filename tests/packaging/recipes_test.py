@@ -61,7 +61,7 @@ class Recipes(unittest.TestCase):
         self.assertGreater(found, 0)
 
     def test_module_map(self):
-        """The module map of the xcframework names every public header, because Swift sees only these."""
+        """The module map of the xcframework names every public header, because Swift sees only the headers that it names."""
         named = re.findall(r'header "(taper/\w+\.h)"', read("bindings/apple/module.modulemap"))
         self.assertEqual(sorted(named), sorted("taper/" + name for name in os.listdir(os.path.join(SOURCE, "include/taper")) if name.endswith(".h")))
 

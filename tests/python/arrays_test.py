@@ -76,7 +76,7 @@ class In(unittest.TestCase):
         self.assertNotEqual(np.from_dlpack(same).ctypes.data, x.ctypes.data)
         self.assertEqual(MODEL.add_one(b"abc").tolist(), [98, 99, 100])
         negative = np.zeros(3, np.float32)[::-1]
-        self.assertEqual((MODEL.add_one(negative).tolist(), negative.tolist()), ([1, 1, 1], [0, 0, 0]))  # a copy
+        self.assertEqual((MODEL.add_one(negative).tolist(), negative.tolist()), ([1, 1, 1], [0, 0, 0]))  # negative strides: the model writes to a copy
 
     def test_other_buffers(self):
         self.assertEqual(MODEL.alias(array.array("f", [1, 2])).tolist(), [1, 2])

@@ -137,7 +137,8 @@ class Bench(ToolCase):
             lines = [re.sub("\033\\[[0-9]*m", "", line.rstrip("\r")) for line in text.decode().split("\n")]
             rows = [line for line in lines if re.match(r" +[0-9.]+ +[0-9.]+%  (features|classifier)", line)]
             self.assertGreater(len(rows), 20)  # rows of layers
-            # A bar may fill the room after its row, at most 60 columns. It fills four times its share, up to all of it.
+            # A bar may fill the rest of its line, at most 60 columns. It has four times the row's share of this room,
+            # or all of the room.
             for row in rows:
                 text = row.rstrip("#")
                 share = float(re.search("([0-9.]+)%", text)[1]) / 100

@@ -147,8 +147,8 @@ class Diff(ToolCase):
             self.assertEqual(got.argmax(), wanted.argmax())
             self.assertLessEqual(abs(got - wanted).max(), 0.02 * abs(wanted).max())
             figures = self.diff(model, "-i", given, "--tolerance", "0.02")
-            # Tracing turned sizes into tensors. These are not compared, because the optimizer computes with sizes as
-            # numbers.
+            # Tracing turned sizes into tensors. These tensors are not compared, because the optimizer computes with
+            # sizes as numbers.
             self.assertEqual((figures["compared"], figures["results"]), (213, 309))
             self.diff(model, "-i", given, "--against", model)
 

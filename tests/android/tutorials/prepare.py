@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """prepare.py SNIPPET THEN: runs a tutorial's Python unmodified, then the code in THEN, which can use the names of the tutorial.
 
-Downloads of the tutorials are replaced, with random weights: torch.hub.load uses torchvision's builders, and pretrained=True loads nothing. If
-PyTorch was built without Metal and Vulkan, GPU_STUB names a library with stand-ins."""
+Downloads of the tutorials are replaced by networks with random weights: torch.hub.load uses torchvision's builders, and pretrained=True loads
+nothing. If PyTorch was built without Metal and Vulkan, GPU_STUB names a library with stand-ins."""
 import os
 import runpy
 import sys

@@ -207,7 +207,7 @@ def metal(bench, what, code):
 
 
 def metal_operators(bench, what, code):
-    """Checks that Taper has the operators that the tutorial prints. Later versions of PyTorch print others."""
+    """Checks that Taper has the operators that the tutorial prints. Later versions of PyTorch print other operators."""
     rows = {row.name for row in op_rows.rows(ROOT)}
     for name in re.findall(r"'([^']+)'", code):
         check(name in rows, what + ": Taper has " + name)

@@ -160,7 +160,7 @@ class Forms:
         path = self.path(name)
         try:
             made = make()
-            if not re.search("aten::(grad|backward)\\(", str(made.inlined_graph)):  # Taper records nothing then
+            if not re.search("aten::(grad|backward)\\(", str(made.inlined_graph)):  # without a gradient, Taper records nothing
                 self.tally[f"{name} that asks for no gradient"] += 1
                 return None
             made.save(path)

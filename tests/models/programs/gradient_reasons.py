@@ -48,7 +48,8 @@ def variation(source):
 
 @variation
 def with_copied_gradients(source):
-    """PyTorch's gradients of some operators are views that were made without recording, or expanded tensors. It refuses writes to these."""
+    """PyTorch's gradients of some operators are views that were made without recording, or expanded tensors. PyTorch refuses writes to such
+    gradients."""
     return source.replace("    return g\n", "    return g.clone()\n")
 
 

@@ -7,7 +7,7 @@ QUANTIZED = {"linear": "nnq.Linear({}, {})", "conv": "nnq.Conv2d(4, 4, 3, paddin
 
 
 def like_input(shape):
-    """Returns layers that keep a shape: each is a constructor, and a call if it is not a plain one."""
+    """Returns the texts of constructors of layers that keep a shape."""
     n = shape[-1] if shape else 0
     made = []
     # Norms have a large eps and small inputs. Otherwise the norm of equal numbers would consist of the last bits of the mean,
