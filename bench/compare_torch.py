@@ -4,8 +4,8 @@
 
 Compares Taper with PyTorch's lite interpreter in its fastest form (optimize_for_mobile file, channels_last input converted inside the timing,
 OMP_WAIT_POLICY=passive). The two alternate, each in a new process. Prints the median of the rounds' medians, the median of the ratios of each
-round, the time of load plus first run, and peak memory. --realtime runs both under SCHED_RR, so that other load on the machine has no effect,
-which needs the privilege for it."""
+round, the time of load plus first run, and peak memory. --realtime runs both under SCHED_RR, so that other load on the machine has no effect; this
+needs a privilege."""
 import argparse
 import json
 import os

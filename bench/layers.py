@@ -4,9 +4,9 @@
 
 Measures random layers (layer_draw.py), one per row, in Taper and in PyTorch's JIT with the module frozen. Both have the same file and inputs and
 one thread, and alternate. The time of a side is the minimum of R rounds. Results are compared first. Rows with a ratio above --over are printed
-immediately. At the end it prints the numbers of rows above 1.0, 1.05 and 1.3, and the rows above 1.0 from the slowest on. These rows are measured
-again with three times the rounds, so that a disturbed row is not counted. Pin the script to a core (taskset -c 1). Needs python3-torch with an
-optimized BLAS (torch_blas.py)."""
+immediately. At the end the script prints the numbers of rows above 1.0, 1.05 and 1.3, and the rows above 1.0 from the slowest on. These rows are
+measured again with three times the rounds, so that a disturbed row is not counted. Pin the script to a core (taskset -c 1). Needs python3-torch
+with an optimized BLAS (torch_blas.py)."""
 import argparse
 import json
 import os

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes op_table.inc, the operator list as compact tables, op_uses.h, the code that its rows use, and op_rows.h, their numbers. A small program that
-# runs on the building machine writes them (src/ops/list/make_op_table.c). When building for another system, TAPER_HOST_CC compiles it.
+# Makes three files: op_table.inc has the operator list as compact tables, op_uses.h the code that the rows of the list use, and op_rows.h the
+# numbers of the rows. A small program that runs on the building machine writes these files (src/ops/list/make_op_table.c). When building for
+# another system, TAPER_HOST_CC compiles the program.
 if(CMAKE_CROSSCOMPILING)
     find_program(TAPER_HOST_CC NAMES cc gcc clang NO_CMAKE_FIND_ROOT_PATH DOC "C compiler for programs that run while building")
     if(NOT TAPER_HOST_CC)

@@ -3,8 +3,8 @@
 """build_choices.py [--most N] [--list] [--top TREE]
 
 Counts files of src that test for the size of a build, under any name. The choice of files decides the size (docs/inside/small-builds.md), so no
-code needs to test for it. Prints their number, and with --list their names; with --most, fails if there are more. Files in src/lean and src/one,
-which small builds use first, must replace a file with the same path and must not test either."""
+code needs to test for it. Prints their number, and with --list their names; with --most, fails if there are more than N. Files in src/lean and
+src/one, which small builds use first, must replace a file with the same path, and must not test for the size either."""
 import argparse
 import pathlib
 import re

@@ -114,7 +114,7 @@ def learn(build, tests, changes, stride, say):
 
     def reaches(test, change):
         """Returns the tests that reach a line. A line without code is reached by all tests that run its file. If none does, the file may be a
-        table that others read, and all tests reach it."""
+        table that other files read, and all tests reach it."""
         if test in everything or (test.name in UNCOUNTED and change in near[test]):
             return True
         if change in code:

@@ -6,7 +6,7 @@ Counts the places of src that compare or scan the text of an operator's name, ov
 operator has all facts about it (src/ops/list/op_list.h), and code names a row as TAPER_OP(id). These are not checked: front ends and formats,
 whose files have operator names; the files of the list itself; functions that only list operators or explain an error (ALLOWED, with the reason).
 Also counts twins: rows of backends' lists for an in-place form that repeat the functional row. With --list prints each of them; with --most and
---twins, fails if there are more."""
+--twins, fails if there are more than N."""
 import argparse
 import pathlib
 import re

@@ -13,7 +13,7 @@ Peers: torch_lite (Debian's python3-torch: PyTorch Mobile in its fastest form); 
 openvino, ncnn with pnnx, mnn; from the packages of EDGE executorch and litert with litert-torch (float networks). EDGE may be another Python,
 because these need another PyTorch. Peers that are not installed are skipped, with a note. Models are builders of torchvision, "+int8" as in
 make_zoo.py; missing files are made in DIR. On a machine with other load only the ratios are meaningful; --realtime runs everything under SCHED_RR,
-so that other load has less effect, which needs the privilege for it."""
+so that other load has less effect; this needs a privilege."""
 import argparse
 import json
 import os

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """python_calls.py BUILD [ROUNDS]: compares the cost of a call from Python with torch.jit's, and with the same runs in C (`taper bench`).
 
-Each uses one thread. The three alternate in rounds. Figures are medians over the rounds, each of which gives a median, in microseconds."""
+Each of the three uses one thread, and they alternate in rounds. Figures are medians over the rounds, each of which gives a median, in
+microseconds."""
 import json
 import os
 import statistics

@@ -3,9 +3,9 @@
 # build.sh OUT [options of cmake]: builds the Android binding's libraries for each ABI in ANDROID_ABIS (all four), and their AARs in
 # OUT/repository. library.sh selects the compiler: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for this machine in
 # BUILD (build). TAPER_HOME is the address of the project for POMs; without it the POMs have no address. An app's library runs models and
-# does not write them; -DTAPER_WITH_DRAFTS=ON adds that. With other options Vulkan is omitted and limits of size are not checked. Every
-# machine must make the same files for a version. If the compiler of shaders or Vulkan's headers are missing, nothing is built unless an
-# option omits Vulkan.
+# does not write them; -DTAPER_WITH_DRAFTS=ON adds the code that writes models. With other options Vulkan is omitted and limits of size
+# are not checked. Every machine must make the same files for a version. If the compiler of shaders or Vulkan's headers are missing,
+# nothing is built unless an option omits Vulkan.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/android

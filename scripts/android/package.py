@@ -9,8 +9,8 @@ four checksums for every file. The same input gives the same bytes.
 pytorch_android has the classes, the libraries, rules for shrinkers and the headers. pytorch_android_lite is a copy of this AAR, for apps that
 download one file. Its module metadata tells Gradle that it is pytorch_android, so that an app with both, directly or through torchvision, gets the
 classes once. The two torchvision artefacts are related in the same way. Tools that read only POMs see two libraries with the same classes, as in
-PyTorch, so an app uses one library, with the torchvision of its kind. torchvision_ops is empty and has no dependency, so it fits both libraries,
-which contain a stub of it. pytorch_java_only is a jar of the same classes for desktops."""
+PyTorch, so an app uses one library, with the torchvision artefact of the same kind. torchvision_ops is empty and has no dependency, so it fits
+both libraries, which contain a stub of it. pytorch_java_only is a jar of the same classes for desktops."""
 import argparse
 import hashlib
 import io

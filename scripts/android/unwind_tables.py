@@ -187,7 +187,8 @@ class Library(Elf):
 
 
 def order(library):
-    """Returns the functions' names sorted by frame, otherwise in their old order. Functions with entries of their own come last."""
+    """Returns the functions' names sorted by frame; functions with equal frames keep their old order. Functions with entries of their own come
+    last."""
     groups = collections.OrderedDict()
     for entry in library.entries:
         if entry.start in library.functions:

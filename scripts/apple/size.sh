@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # size.sh OUT: measures the size of Taper in a minimal app: examples/run_model.c with the static library of OUT/macos-…, without dead code
-# and symbols, for each processor; and with a library for the demo's classifier alone, which is built in OUT/one-…. Exit status 1 if one is
-# above its limit.
+# and symbols, for each processor; and with a library for the demo's classifier alone, which is built in OUT/one-…. Exit status 1 if a size
+# is above its limit.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/apple

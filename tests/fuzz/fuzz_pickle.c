@@ -108,7 +108,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     failing_start(&failing, 0);
     if (read_with(&failing, false, data, size) == TAPER_OK && status != TAPER_OK && status != TAPER_ERROR_UNSUPPORTED) {
-        abort(); // a pickle that was refused with storages must be refused without storages too, unless the host refused it
+        abort(); // a pickle that was refused with storages must be refused without storages too, unless the host
+                 // refused it
     }
     return 0;
 }
