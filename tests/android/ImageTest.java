@@ -178,7 +178,7 @@ final class ImageTest {
     }
   }
 
-  /** The published arithmetic: an integer scale, and rotation only mirrors the axes. */
+  /** PyTorch Mobile's published arithmetic: the scale is an integer, and a rotation only mirrors the axes. */
   private static float[] expected(Camera image, int degrees, int tw, int th, float[] mean, float[] std, boolean last) {
     boolean odd = degrees % 180 != 0;
     int w = odd ? image.height : image.width, h = odd ? image.width : image.height;

@@ -7,7 +7,7 @@ import org.pytorch.Module;
 import org.pytorch.PyTorchCodegenLoader;
 
 final class LibraryTest {
-  /** Nothing is on the path: each call throws the JVM's own error. */
+  /** The library is not on the path: each call throws the JVM's own error. */
   static final class Missing {
     static void missing() {
       for (int i = 0; i < 3; i++) {

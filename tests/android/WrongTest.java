@@ -179,7 +179,7 @@ final class WrongTest {
     Check.fails(BehaviourTest.MODEL_ERROR, () -> M.runMethod("longs", IValue.listFrom(1.5)));
     IValue[] all = new IValue[3000];
     Arrays.fill(all, IValue.from(1));
-    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(all)); // the call needs only one more local reference
+    Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(all)); // 3,000 values need only one more local reference
     Check.fails(BehaviourTest.MODEL_ERROR, () -> M.forward(IValue.tupleFrom(all)));
     usable();
   }

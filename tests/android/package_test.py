@@ -148,7 +148,8 @@ def closure(repository, names):
 
 
 def each_class_once(repository):
-    """Checks combinations of dependencies for tools that do not read module metadata: every class, library and header comes from one artefact."""
+    """Checks combinations of dependencies for tools that do not read module metadata: every class, library and header comes from exactly one
+    artefact."""
     for kind in ("", "_lite"):
         for more in ((), ("torchvision_ops",), ("pytorch_android_torchvision" + kind,), ("pytorch_android_torchvision" + kind, "torchvision_ops")):
             names = closure(repository, ("pytorch_android" + kind,) + more)

@@ -66,7 +66,7 @@ static void check_failed(const world *w, taper_status status, const char *words,
     }
 }
 
-// Expects the call, in the world w, to fail with an argument error that contains the words.
+// Expects the call, with the objects of the test (w), to fail with an argument error that contains the words.
 #define FAILS(words, call) check_failed(&w, call, words, #call)
 #define E w.error
 

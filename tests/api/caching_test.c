@@ -150,7 +150,7 @@ static void no_memory(void **state)
     assert_null(get(a, 6000));
     assert_null(a->reallocate(a->user, block, 7000, 8000));
     assert_int_equal(info_of(caching).used_bytes, 7000);
-    give(a, block, 7000); // a list of this size exists already
+    give(a, block, 7000); // the cache already has a list for this size
     assert_int_equal(info_of(caching).used_bytes, 0);
     taper_caching_allocator_release(caching);
     assert_int_equal(atomic_load(&under.blocks), 0);

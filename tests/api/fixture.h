@@ -47,7 +47,7 @@ size_t test_group(size_t first);
 void test_path(const char *file, char *path, size_t size);
 taper_status test_load(taper_context *context, const char *file, bool optimized, taper_model **model,
                        taper_error *error);
-/* Loads a model from a source: its data is then in a mapping, in the host's bytes, or in the library's copy. */
+/* Loads a model. The source decides where its data is: in a mapping, in the host's bytes, or in the library's copy. */
 typedef enum test_source { TEST_FILE, TEST_MEMORY, TEST_CALLBACK, TEST_SOURCE_COUNT } test_source;
 taper_status test_load_from(taper_context *context, const char *file, test_source source, bool optimized,
                             taper_model **model, taper_error *error);

@@ -203,7 +203,7 @@ static void errors(void **state)
     assert_int_equal(run_energy(&plain, &energy, NULL), TAPER_OK); // the recording of this session ended with the run
     check_refused(&b, energy, b.input, "appears to not have been used in the graph");
     taper_value_release(energy);
-    // Values without gradients.
+    // Values that cannot have gradients are refused.
     assert_int_equal(taper_value_int(context, 1, &number, NULL), TAPER_OK);
     assert_int_equal(taper_value_require_gradient(number, 1, NULL), TAPER_ERROR_ARGUMENT);
     check_refused(&b, number, b.input, "not a Tensor");
@@ -266,7 +266,7 @@ static void failed_allocations(void **state)
     test_each_allocation_fails("forces.pt", once, &(bool){true});
 }
 
-// A loop as in molecular dynamics keeps nothing of its earlier steps.
+// A loop as in molecular dynamics must keep nothing of earlier steps.
 static void memory(void **state)
 {
     (void)state;

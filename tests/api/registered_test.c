@@ -399,7 +399,7 @@ static void check_floats(const taper_value *value, const float *wanted, size_t c
     }
 }
 
-// Checks the results that PyTorch printed.
+// Compares the result with the results that PyTorch printed.
 static void check_result(const taper_value *result)
 {
     static const float y[] = {14.5f, 20, 37.5f}, z[] = {11.5f, 17, 34.5f}, zero[] = {0};
@@ -677,7 +677,7 @@ static void sessions_in_threads(void **state)
     taper_context_release(context);
 }
 
-// A file with an unknown class is refused, unless an operator of the host takes its objects.
+// A file with an unknown class is refused, unless an operator of the host takes objects of this class.
 static void classes(void **state)
 {
     (void)state;

@@ -72,8 +72,8 @@ static bool is_right(const answers *a, size_t round, size_t i, const taper_value
     return (result == NULL) == (wanted == NULL) && (result == NULL || test_same(result, wanted));
 }
 
-// Compares the results of the device with the results of the CPU. Returns false if bits differ. This is allowed if
-// layouts may change, because some kernels then round differently.
+// Compares the results of the device with the results of the CPU. Returns false if bits differ, which other layouts may
+// cause, because some kernels then round differently. Fails the test if the results differ by more than rounding.
 static bool hold_against(world *w, const answers *a, const taper_model *model)
 {
     bool same = true;

@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 TABLE = pathlib.Path(__file__).with_name("compile_cost.txt")
-VERSION = "12"  # another version of GCC allocates another amount
+VERSION = "12"  # other versions of GCC allocate other amounts of memory
 MARGIN = 1.02  # allowed ratio, because minor versions of the compiler and of its library differ a little
 
 

@@ -621,7 +621,7 @@ static void check_lines(const taper_native_entry *entry)
         const size_t lines = check_below(LENGTH), n = 1 + check_below(LENGTH), kind = check_below(TAPER_LINES_COUNT);
         taper_line_operand in[2];
         double *memory[2], *out, want[LENGTH * (LENGTH + 2)];
-        const size_t spread = check_below(3), out_line = n + check_below(3); // spread: operand with one element a line
+        const size_t spread = check_below(3), out_line = n + check_below(3); // operand `spread` has one element a line
         for (size_t k = 0; k < 2; k++) {
             const bool repeats = check_below(3) == 0; // true if all lines are the same
             const size_t wide = spread == k ? 1 : n, line = repeats ? 0 : wide + check_below(3);

@@ -7,9 +7,10 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set(taper ${TAPER_TEST_PROGRAM})
     set(models ${CMAKE_CURRENT_SOURCE_DIR}/models)
 
-    # Small files that need much work. Without --sizes they have up to 300 kB.
+    # Exported programs, with PyTorch's recorded results.
     add_test(NAME pt2_calls COMMAND ${with_numpy} ${CMAKE_CURRENT_SOURCE_DIR}/models/test_pt2.py ${taper})
     set_tests_properties(pt2_calls PROPERTIES LABELS models SKIP_RETURN_CODE 77)
+    # Small files that need much work. Without --sizes they have up to 300 kB.
     add_test(NAME load_families COMMAND ${TAPER_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/limits/load_families.py ${taper} --sizes 1000,30000)
     set_tests_properties(load_families PROPERTIES LABELS limits)
 
@@ -121,7 +122,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # Any number of threads must give the same bits.
     add_test(NAME thread_bits COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper})
     add_test(NAME thread_bits_all COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper} --all)
-    # Compares sums for whose inputs additions lose digits with float64.
+    # Compares sums with float64, for inputs whose additions lose digits.
     add_test(NAME accuracy COMMAND ${with_torch} ${models}/test_accuracy.py ${taper})
     add_test(NAME einsum_weights COMMAND ${with_torch} ${models}/test_einsum_weights.py ${taper})
     add_test(NAME lines COMMAND ${with_torch} ${models}/test_lines.py ${taper})

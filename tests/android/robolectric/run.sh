@@ -26,8 +26,8 @@ if [ ! -e "$folder/classpath" ] || [ ! -e "$folder/android/$android" ]; then
 fi
 path=$classes:$(cat "$folder/classpath")
 
-# Subclasses of Image are compiled against our class, because Robolectric adds members to Image. Both example apps are compiled together,
-# with the assets of both and a manifest that has their activities.
+# Subclasses of Image are compiled against the stand-in for this class in tests, because Robolectric adds members to Image. Both example
+# apps are compiled together, with the assets of both and a manifest that has their activities.
 rm -rf "$folder/classes" "$folder/assets"
 mkdir -p "$folder/classes/com/android/tools" "$folder/assets" "$folder/media/android"
 examples=$root/examples
