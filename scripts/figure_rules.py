@@ -457,7 +457,7 @@ CONSTANTS = [
      "Taper measures {} runs on the device and then {} runs on the CPU."),
     ("src/backends/cpu/few_outputs.h", rf"many input and at most {NUMBER} output channels", constants("src/backends/cpu/few_outputs.h", r"\bTAPER_FEW_OUTPUTS = (\d+)"),
      "with many input and at most {} output channels"),
-    ("src/backends/cpu/linear_halves.c", rf"has one to {NUMBER} rows, they read", constants("src/backends/cpu/linear_halves.c", r"\bFEW_ROWS = (\d+)"), "If the input has one to {} rows, they read the weights."),
+    ("src/backends/cpu/linear_halves.c", rf"has one to {NUMBER} rows, these layers read", constants("src/backends/cpu/linear_halves.c", r"\bFEW_ROWS = (\d+)"), "If the input has one to {} rows, these layers read the weights."),
     ("src/backends/cpu/linear_integers_cpu.c", rf"has one to {NUMBER} rows, the kernel", constants("src/backends/cpu/linear_integers_cpu.c", r"\bFEW_ROWS = (\d+)"),
      "If the input has one to {} rows, the kernel reads a panel."),
     ("tests/models/test_conv_algorithms.py", r"(?:more than |most |\| )(twice|\d+) (?:that|the error) of direct sums", constants("tests/models/test_conv_algorithms.py", r"ours\[0\] <= (\d+) \* direct"),
