@@ -1022,7 +1022,7 @@ def quantized_cases():
     yield "quantized reshape", lambda x: bytes_of(x).permute(0, 2, 3, 1).contiguous().int_repr(), [x]
     yield "per channel", lambda x: torch.quantize_per_channel(x, torch.full((512,), 0.05), torch.zeros(512, dtype=torch.long), 0, torch.qint8).int_repr(), [rows]
     yield "fake_quantize", lambda x: torch.fake_quantize_per_tensor_affine(x, 0.05, 128, 0, 255), [x]
-    # Layouts and sizes.
+    # Other layouts and sizes of the operators above.
     projected, two_ways = torch.nn.LSTM(64, 128, proj_size=32).requires_grad_(False), torch.nn.GRU(64, 64, batch_first=True, bidirectional=True).requires_grad_(False)
     attention, mask = torch.nn.MultiheadAttention(256, 8, batch_first=True).eval().requires_grad_(False), torch.full((64, 64), float("-inf")).triu(1)
     yield "multihead, masked", lambda x: attention(x, x, x, attn_mask=mask, need_weights=False)[0], [image(2, 64, 256)]

@@ -88,8 +88,8 @@ function(taper_link_options target)
         # The operator table consists of pointers. Packed relocations take a fiftieth of the space. Android reads them only since API 30,
         # and this library is for API 21.
         if(TAPER_FOR_ANDROID)
-            # Calls inside the library do not use the table of addresses. Before Android 10 unwinders refuse a library whose code has its
-            # own segment.
+            # Calls inside the library do not use the table of addresses. Code and read-only data share a segment, because before
+            # Android 10 unwinders refuse a library whose code has its own segment.
             target_link_options(${target} PRIVATE -Wl,-Bsymbolic-functions -Wl,--no-rosegment)
             return()
         endif()

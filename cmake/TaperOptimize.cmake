@@ -142,7 +142,7 @@ function(taper_optimize)
         elseif(source IN_LIST TAPER_VECTOR_SOURCES OR source IN_LIST TAPER_FAST_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
         elseif(source MATCHES "^src/(ops/(call|gradient|lang|list|quantized)|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
-               AND NOT source MATCHES "/torchscript/") # every load of a .pt runs these for each line
+               AND NOT source MATCHES "/torchscript/") # a load of a .pt runs these files' code for each line
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
         else()
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)

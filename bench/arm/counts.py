@@ -52,7 +52,7 @@ def build(folder, system):
 
 
 def marks(text):
-    """Returns (instructions of the last mark, its functions)."""
+    """Returns (instructions, [(instructions of a function, its name)]) of the last mark in the text."""
     found = re.split(r"^mark ", text, flags=re.M)[-1]
     total = int(found.split(None, 2)[1])
     return total, re.findall(r"^function (\d+) (.*)$", found, flags=re.M)

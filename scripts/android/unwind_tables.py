@@ -269,7 +269,7 @@ def link_small(command, folder, library):
     shutil.copy(paths["first.so"], library)
     with open(paths["order"], "w", encoding="utf-8") as file:
         file.write("".join(name + "\n" for name in order(first)))
-    # The file that the optimizer made of the objects replaces them.
+    # The single file that the optimizer made of the objects replaces these objects.
     plain, bare, place = {}, {}, paths["whole.o"]
     for word in command:
         if word.endswith(".o") and os.path.exists(word):

@@ -75,7 +75,7 @@ static void failed_allocations(void **state)
     test_each_allocation_fails("pairs.pt", run_pairs, &(bool){true});
 }
 
-// The nodes of the gradient count the first input only. The run reports an error instead of returning a wrong gradient.
+// If one tensor is both inputs, the nodes of the gradient would count only the first input. So the run must fail.
 static void one_tensor_twice(void **state)
 {
     (void)state;

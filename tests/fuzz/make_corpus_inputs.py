@@ -27,7 +27,7 @@ def jpeg(components=1, width=8):
 
 
 def npz(entries, count=None):
-    """entries: (name, data, changes of the central header's fields)."""
+    """entries: (name, data, true to deflate the data, changes of the central header's fields)."""
     out, directory = b"", b""
     for name, data, packed, changes in entries:
         at = len(out)

@@ -380,7 +380,7 @@ static void prepared(void **state)
         taper_value_release(results[1]);
     }
     assert_true(gpu_calls(GPU_RUN) > 0);
-    // The first file is skipped, because a software driver is not selected by default.
+    // With a software driver the first file is skipped, because such a driver is not selected by default.
     for (int i = GPU_IS_SOFTWARE ? 0 : 1; i < 2; i++) {
         taper_model *model;
         const size_t before = count_heard(&w, "the file is prepared for ");

@@ -39,7 +39,7 @@ float check_special(size_t index); // returns an item of the list of special num
 // ---- comparison Returns true if both are NaN, if they are equal (also infinities), or if they differ by at most
 // bound.
 bool check_close(float got, float want, float bound);
-// Returns the difference in units in the last place of `want`. A double rounded to float has at most 0.5.
+// Returns the difference in units in the last place of `want`. A correctly rounded result differs by at most 0.5.
 double check_ulp(float got, double want);
 
 // Requantizes a sum as QNNPACK does: rounds to 16 bits, adds the zero point with saturation, and clamps.

@@ -75,7 +75,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
         set_tests_properties(gpu_metal_operators gpu_metal_half gpu_metal_networks PROPERTIES LABELS "metal;oracle" SKIP_RETURN_CODE 77 ENVIRONMENT
             "TAPER_GPU=metal")
     endif()
-    # PyTorch loads the double of libneuralnetworks.so. A library with sanitizers cannot be loaded into a plain process.
+    # PyTorch loads the imitation of libneuralnetworks.so, which must not have sanitizers, because PyTorch's process has none.
     if(NOT TAPER_SANITIZE)
         add_test(NAME nnapi_pytorch COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/nnapi/pytorch_double.py
                                             ${CMAKE_BINARY_DIR}/tests/nnapi)

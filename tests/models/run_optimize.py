@@ -78,7 +78,7 @@ class Form:
             return {k[len("output"):]: v for k, v in arrays.items()}, None
 
     def judge(self, got, set_stem):
-        """Returns (None or the difference, clause)."""
+        """Returns (the difference or None, the rule that allowed a difference, or False)."""
         want, exact = self.base[set_stem], run_zoo.expected(set_stem, "expected64")
         if len(exact) == len(want) == 1:
             exact = dict(zip(want, exact.values()))

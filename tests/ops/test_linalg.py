@@ -33,7 +33,7 @@ def symmetric(*sizes, dtype=torch.float32):
 
 def add(name, expression, args, result=ONE, before="", options=None):
     """args: tensors a, b, …; expression: the result."""
-    if name.startswith(("ldl_factor", "matrix_exp")):  # the error of these depends on the condition of the whole matrix
+    if name.startswith(("ldl_factor", "matrix_exp")):  # the error of these functions depends on the condition of the whole matrix
         options = {"whole": True} | (options or {})
     names = ["a", "b", "c", "d"][:len(args)]
     body = "".join(f"    {line}\n" for line in before.split("\n") if line)

@@ -97,7 +97,7 @@ class Pictures(ToolCase):
         for depth, color, row in [(1, 0, 2), (2, 0, 3), (4, 0, 6), (16, 2, 66), (16, 6, 88), (8, 4, 22)]:
             with self.subTest((depth, color)):
                 self.same(self.write("a.png", png(11, 5, depth, color, rows(row))))
-        gray = rows(22)  # 16 bits of grey keep their high byte
+        gray = rows(22)  # a grey value of 16 bits keeps its high byte
         self.write("a.png", png(11, 5, 16, 0, gray))
         high = np.frombuffer(gray, np.uint8).reshape(5, 23)[:, 1::2]
         np.testing.assert_array_equal(self.probe("a.png").reshape(5, 11, 3), np.repeat(high[:, :, None], 3, 2))

@@ -30,7 +30,7 @@ static void orders(void **state)
         // A chain of matrices is multiplied from the end that stays small.
         {{"ab", "bc", "cd"}, "ad", {60, 2, 70, 3}, true, {{1, 2}, {0, 1}}},
         {{"ab", "bc", "cd"}, "ad", {3, 60, 70, 2}, false, {{0, 1}, {0, 2}}},
-        // Costs that hardly differ leave PyTorch's order.
+        // If the costs hardly differ, the order remains PyTorch's.
         {{"ab", "bc", "cd"}, "ad", {10, 10, 10, 10}, false, {{0, 1}, {0, 2}}},
         {{"ab", "bc"}, "ac", {2, 1000, 2}, false, {{0, 1}}},
         // Empty operands, and more than five operands, are multiplied from left to right.

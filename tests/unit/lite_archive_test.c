@@ -359,7 +359,7 @@ static void borrows_and_copies(void **state)
         taper_storage_kind kind;
     } cases[] = {
         {0, 0, TAPER_STORAGE_BORROWED},
-        // The address within another file: a multiple of 4, which is sufficient for floats.
+        // An archive within another file begins at a multiple of 4, which is sufficient for floats.
         {0, 4, TAPER_STORAGE_BORROWED},
         {0, 1, TAPER_STORAGE_OWNED},
         {BUILD_ZIP64 | BUILD_DESCRIPTOR, 0, TAPER_STORAGE_BORROWED},

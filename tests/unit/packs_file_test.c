@@ -144,7 +144,7 @@ static void sums(void **state)
     close_fixture(&f);
 }
 
-// Packs that a process did not use remain in the file. Packs that it used are written by this process.
+// A process that writes the file again must keep the packs that it did not use.
 static void unasked_stay(void **state)
 {
     (void)state;

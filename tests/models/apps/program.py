@@ -247,7 +247,7 @@ class Dtypes(nn.Module):
 
 
 class Diverging(nn.Module):
-    """Equal shapes, but different paths: lifetimes change from run to run."""
+    """Runs with equal shapes take different paths, so the lifetimes of tensors change from run to run."""
     kept: List[Tensor]
     last: Optional[Tensor]
 
