@@ -11,11 +11,12 @@
  * - Objects are opaque. A function that makes an object returns one reference to it through an output pointer. The
  *   caller drops the reference with the release function of that type.
  * - An error and a session have no count of references: destroy frees them. Release and destroy functions accept NULL.
- *   For any other pointer NULL is a TAPER_ERROR_ARGUMENT, unless the comment allows it. Empty arrays may be NULL.
+ *   For any other pointer NULL is a TAPER_ERROR_ARGUMENT, unless the comment of the function allows NULL. Empty arrays
+ *   may be NULL.
  * - Memory that an object owns is valid and unchanged until the object is released, unless the comment says otherwise.
  *   The program must not free it.
- * - A function that fails holds no reference to its arguments. It sets an output to NULL if it is a pointer to an
- *   object. Its other outputs then mean nothing. A function that differs says so.
+ * - A function that fails holds no reference to its arguments. It sets outputs that are pointers to objects to NULL;
+ *   its other outputs are undefined. The comments state exceptions.
  * - A function that takes values or text reads them during the call only, unless it says that it holds them.
  * - Sizes and strides of tensors are counted in elements, storages in bytes. Dimensions are in PyTorch's order.
  * - Several threads may use one context or one model at the same time. Only one thread at a time may use a session or
@@ -29,9 +30,9 @@
  * - Until 1.0 a minor version may change anything, and the soname of the library contains that version:
  *   libtaper.so.0.2. From 1.0 on all that is not marked TAPER_EXPERIMENTAL stays as it is.
  * - A struct that begins with struct_size grows at its end only. The program sets struct_size to sizeof the struct; 0
- *   is an error. If it is larger than the library knows, the library ignores the members at the end. If it is smaller,
- *   the library takes 0 for the members that are not there, and never writes beyond struct_size bytes. The value 0 of a
- *   member selects what the library did before it had the member.
+ *   is an error. If struct_size is larger than the library knows, the library ignores the members at the end. If
+ *   struct_size is smaller, the library takes 0 for the missing members, and never writes beyond struct_size bytes. The
+ *   value 0 of a member selects what the library did before it had the member.
  * - A struct without struct_size never changes. An enum may get more values.
  * - A function that does not work yet fails with TAPER_ERROR_UNSUPPORTED. The message says what to do instead.
  * - A library that was built without some parts may lack functions. A program that calls one of them does not link.
@@ -105,10 +106,11 @@ typedef struct taper_error taper_error;
 /* Returns NULL if memory is exhausted. Every function accepts NULL as its error. The memory comes from malloc. */
 TAPER_API taper_error *taper_error_create(void);
 TAPER_API void taper_error_destroy(taper_error *error);
-/* Returns the status of the last call that failed with this error. Returns TAPER_OK if none did, or for NULL. */
+/* Returns the status of the last call that failed with this error. Returns TAPER_OK if no call did, or if error is
+ * NULL. */
 TAPER_API taper_status taper_error_status(const taper_error *error);
-/* Returns the message, or "" if no call has failed with this error, or for NULL. The text is valid until the error is
- * destroyed or passed to a function that can fail. */
+/* Returns the message, or "" if no call has failed with this error, or if error is NULL. The text is valid until the
+ * error is destroyed or passed to a function that can fail. */
 TAPER_API const char *taper_error_message(const taper_error *error);
 /* Returns the detail, or "" if the error has none. The text is valid as long as the message is. */
 TAPER_API const char *taper_error_detail(const taper_error *error);
@@ -131,12 +133,12 @@ typedef struct taper_allocator {
 } taper_allocator;
 
 /* Provides threads.
- * thread_count returns the number of threads that run uses, the thread that calls run included. Taper calls it once,
- * in taper_context_create, and uses at most 1024 threads.
+ * thread_count returns the number of threads that run uses, the thread that calls run included. Taper calls it once, in
+ * taper_context_create, and uses at most 1024 threads.
  * run calls task(argument, i) once for every i in [0, count), in any order and on any threads. It returns when all
- * these calls have returned. A context never calls run while another of its calls of run is in progress. If a session
- * finds the pool in use, it computes in the thread that called the session. If contexts share a pool, their calls of
- * run may overlap. user must stay valid for as long as taper_allocator.user.
+ * these calls have returned. A context calls run only after its previous call of run has returned. If a session finds
+ * the pool in use, it computes in the thread that called the session. If contexts share a pool, their calls of run may
+ * overlap. user must stay valid for as long as taper_allocator.user.
  * taper_context_create fails with TAPER_ERROR_ARGUMENT if a callback is NULL. */
 typedef struct taper_thread_pool {
     void *user; /* passed to both callbacks */
@@ -158,8 +160,8 @@ typedef struct taper_context_options {
     size_t struct_size;               /* sizeof(taper_context_options) */
     const taper_allocator *allocator; /* allocator of the context; Taper copies the struct. NULL: malloc */
     const taper_thread_pool *pool;    /* threads of the context; Taper copies the struct. NULL: a pool of Taper's own */
-    /* Number of threads of Taper's own pool, including the calling thread; at most 1024 are used. 0: the number of
-     * big physical cores in the process's affinity, or the CPU quota (control groups) rounded up, if it is smaller. */
+    /* Number of threads of Taper's own pool, including the calling thread; at most 1024 are used. 0: the smaller of two
+     * numbers: the big physical cores in the process's affinity, and the CPU quota (control groups) rounded up. */
     unsigned threads;
     taper_log_function log; /* receiver of the log. NULL: print() goes to stdout, the rest to stderr */
     void *log_user;         /* passed to log; must stay valid for as long as taper_allocator.user */
@@ -340,9 +342,9 @@ typedef enum taper_kind {
 } taper_kind;
 
 /* A reference-counted handle to a value: None, a number, a string, a tensor, a list, a tuple, a dict or an object.
- * Several handles may refer to the same tensor, list, dict or object. If it is changed through one handle, all handles
- * show the change. Numbers and strings never change. Use a value only together with models, sessions and values of the
- * same context. Taper does not check this. */
+ * Several handles may refer to the same tensor, list, dict or object. A change through one of these handles is visible
+ * through all of them. Numbers and strings never change. Use a value only together with models, sessions and values of
+ * the same context. Taper does not check this. */
 typedef struct taper_value taper_value;
 TAPER_API void taper_value_release(taper_value *value);
 /* Adds a reference and returns value. Returns NULL if value is NULL. */
@@ -390,15 +392,16 @@ typedef struct taper_tensor_info {
 
 /* Makes a tensor that uses the program's memory [data, data + bytes). strides NULL means contiguous.
  * The memory must stay valid until Taper calls release(user). Taper calls it when the last value or result that uses
- * the memory is released, in the thread that releases it. If release is NULL, the program keeps the memory valid until
- * then. If the function fails, Taper does not call release.
- * read_only 1: nothing ever writes to the memory. If a run writes to the tensor in place, it writes to a copy. If the
- * value occurs several times among the inputs of the run, all occurrences use the same copy. The run also uses copies
- * of lists, tuples and dicts that contain the tensor.
+ * the memory is released, in the thread that releases it. If release is NULL, the program keeps the memory valid
+ * until then. If the function fails, Taper does not call release.
+ * read_only 1: nothing ever writes to the memory. If a run writes to the tensor in place, it writes to a copy. If
+ * the value occurs several times among the inputs of the run, all occurrences use the same copy. The run also uses
+ * copies of lists, tuples and dicts that contain the tensor.
  * read_only 0: the program sees what the model writes, as in PyTorch.
- * Several sessions in several threads may have one value as input at once if it is read-only or no model writes to it.
- * data must be aligned to the size of an element, or to 8 bytes if an element is larger. The function fails with
- * TAPER_ERROR_ARGUMENT if it is not, if an element would be outside the memory, or if the dtype is quantized. */
+ * Several sessions in several threads may have one value as input at once if it is read-only or no model writes to
+ * it. data must be aligned to the size of an element, or to 8 bytes if an element is larger. The function fails with
+ * TAPER_ERROR_ARGUMENT if data is not aligned, if an element would be outside the memory, or if the dtype is
+ * quantized. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
                                                               const int64_t *sizes, const int64_t *strides, void *data,
                                                               size_t bytes, int read_only, void (*release)(void *user),
@@ -418,10 +421,10 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_quantize(taper_context *contex
 TAPER_API TAPER_MUST_USE taper_status taper_value_get_tensor(const taper_value *value, taper_tensor_info *out,
                                                              taper_error *error);
 /* Makes the data of a tensor writable. Call this function before you write to a tensor whose info has read_only 1.
- * If the memory belongs to the model, the tensor gets a copy of its own. Such a tensor is an attribute, or a result
- * that is an attribute. All tensors of the session that share its storage then use the copy, as in PyTorch. Earlier
- * pointers stay valid for reading as long as the value; taper_value_get_tensor returns the new ones. The session that
- * the tensor comes from must not be running.
+ * If the memory belongs to the model (the tensor is an attribute, or a result that is an attribute), the tensor gets a
+ * copy of its own. All tensors of the session that share its storage then use the copy, as in PyTorch. Earlier pointers
+ * stay valid for reading as long as the value; taper_value_get_tensor returns the new pointers. The session that the
+ * tensor comes from must not be running.
  * A writable tensor stays as it is. The call fails with TAPER_ERROR_ARGUMENT for a tensor made with read_only 1. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_make_writable(taper_value *value, taper_error *error);
 /* Moves a tensor, or a value that contains tensors, to a device. *moved is a new reference. If the value is on the
@@ -463,7 +466,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_value_dict(taper_context *context, c
 TAPER_API size_t taper_value_count(const taper_value *value);
 /* Returns an address that identifies the tensor, list, tuple, dict, object, string or TAPER_KIND_OTHER to which the
  * value refers. Values that refer to the same object have the same address while one of them exists. Returns NULL for
- * None, bools, numbers and devices. A program can recognize an object that occurs twice in a value by its address. */
+ * None, bools, numbers and devices. If an object occurs twice in a value, both occurrences have the same address. */
 TAPER_API TAPER_EXPERIMENTAL const void *taper_value_identity(const taper_value *value);
 /* Gets item `index`; *item is a new reference. The items of a dict or object are its values, in the order in which
  * they were inserted. The function fails with TAPER_ERROR_ARGUMENT if there is no item `index`. */
@@ -487,16 +490,16 @@ typedef struct taper_model taper_model;
 struct taper_compiler;
 
 /* Bits of taper_load_options.flags.
- * TAPER_LOAD_EVALUATION: call Module.eval() first. `training` of all modules becomes False: dropout keeps all
- * elements, and batch norm uses its running statistics. taper_draft_optimize sets it, taper_model_open without options.
- * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped. Programs may rename or delete a
- * mapped file, but must not change or shorten it while a value of the model exists: the system may end the process.
- * TAPER_LOAD_VERIFY: compare the checksums of all records first, including weights. A flatbuffer has no
+ * TAPER_LOAD_EVALUATION: call Module.eval() first. `training` of all modules becomes False: dropout keeps all elements,
+ * and batch norm uses its running statistics. taper_draft_optimize sets this flag, and so does taper_model_open without
+ * options. TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped. Programs may rename or
+ * delete a mapped file, but must not change or shorten it while a value of the model exists: the system may end the
+ * process. TAPER_LOAD_VERIFY: compare the checksums of all records first, including weights. A flatbuffer has no
  * checksums: its load fails with TAPER_ERROR_UNSUPPORTED.
  * TAPER_LOAD_NO_GUARDS: for exported programs (.pt2). Do not check inputs against the sizes that the program was
  * exported for, and leave out the program's assertions.
  * TAPER_LOAD_LOW_MEMORY: use no algorithm that needs more memory for the weights of a layer than the weights take.
- * Winograd's for 3x3 convolutions, for example, takes 1.8 to 4 times that memory. Results differ by rounding.
+ * Winograd's algorithm for 3x3 convolutions, for example, takes 1.8 to 4 times that memory. Results differ by rounding.
  * TAPER_LOAD_REFERENCE: use only the portable reference operators. They are slow and serve for checks.
  * TAPER_LOAD_LISTING: load the model only to look at it. Operators that this build lacks are listed and accepted.
  * Objects are as saved: their __setstate__ is not called. taper_session_create fails for the model.
@@ -529,14 +532,14 @@ typedef struct taper_load_options {
     /* Kinds of devices that the file must not choose if device is NULL; a set of TAPER_DEVICE_BIT() joined by |. */
     uint32_t barred_devices;
     /* The precision of weights.
-     * On the CPU fp16 and bf16 halve the memory of weights. They are faster if the CPU has instructions for them.
-     * Values between layers stay fp32, and so do all other operators (docs/numerics.md).
+     * On the CPU fp16 and bf16 halve the memory of weights. They are faster than fp32 if the CPU has instructions for
+     * them. Values between layers stay fp32, and so do all other operators (docs/numerics.md).
      * With fp16 Vulkan and Metal store weights and values as halves, and compute in fp32. Drivers of NNAPI decide
      * themselves how they compute. With bf16 the load fails with TAPER_ERROR_UNSUPPORTED on any of these devices. */
     taper_precision precision;
     /* Settings of the device; docs/gpu.md explains GPU settings. They have no effect if the device is absent. The load
      * fails with TAPER_ERROR_ARGUMENT if an option belongs to another kind of device, if a value is out of its range,
-     * or if there are more than 31. */
+     * or if there are more than 31 settings. */
     const taper_device_setting *settings;
     size_t setting_count;
     /* Names of passes that are not run (taper_compiler_pass_name of taper_compile.h). Names of PyTorch's
@@ -655,7 +658,7 @@ typedef enum taper_type_kind {
 /* Return the types of argument `index` and of the result. NULL: there is no such method, argument or schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Return the same types as text, spelled as in the file. NULL: the type would be NULL. */
+/* Return the same types as text, spelled as in the file, or NULL if there is no such type. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
@@ -708,9 +711,9 @@ typedef struct taper_session_options {
     double time_budget;   /* seconds that a run may take, checked between operators and within long ones; 0: no limit */
     size_t memory_budget; /* bytes of the values that exist at the same time; 0: no limit */
     /* 1: a result that the device computed stays in the device's memory until taper_value_get_tensor or another
-     * function reads its elements. A run that gets the result as input takes it from there. This suits the state of a
-     * recurrent model, for example. Until the elements are read, only one thread at a time may use the result, and only
-     * while the session that made it does not run. The result may exist longer than its session.
+     * function reads its elements. A run that gets the result as input reads it in the device's memory. This suits the
+     * state of a recurrent model, for example. Until the elements are read, only one thread at a time may use the
+     * result, and only while the session that made it does not run. The result may exist longer than its session.
      * 0: all results are copied to CPU memory, and any thread may use them. */
     int results_stay;
 } taper_session_options;
@@ -730,7 +733,8 @@ TAPER_API void taper_session_destroy(taper_session *session);
  * The result may be an input, or share memory with inputs and attributes. The model may keep an input as an attribute.
  * After a failed run the session stays usable. Attributes and inputs keep what the run wrote before it failed.
  * The first run of a session plans its memory. The first run of a model packs weights layer by layer and frees the
- * packed copies, so that its result is there soon. The second run keeps them; it takes longer than later runs. */
+ * packed copies, so that its result is there soon. The second run keeps the packed copies, and takes longer than later
+ * runs. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method,
                                                         taper_value *const *inputs, size_t count, taper_value **result,
                                                         taper_error *error);
@@ -764,8 +768,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_run_into(taper_session *sess
                                                              const taper_output *outputs, size_t output_count,
                                                              taper_error *error);
 /* Requests that the run in progress stop. The run then fails with TAPER_ERROR_CANCELLED. The request stays until a run
- * fails with that status. If no run is in progress, or it ends otherwise, the request stops the next run. Any thread
- * and any callback may call this function; the session must not be destroyed meanwhile. */
+ * fails with that status. If no run is in progress, or the run ends with another status, the request stops the next
+ * run. Any thread and any callback may call this function; the session must not be destroyed meanwhile. */
 TAPER_API void taper_session_cancel(taper_session *session);
 /* Gets an attribute of the root object; *value is a new reference. A path with dots leads into submodules, for example
  * "layer1.0.weight". "" is the root object. Fails with TAPER_ERROR_ARGUMENT if there is no such attribute.
@@ -775,7 +779,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *ses
 /* Returns memory kept for later runs to the allocator. If a callback calls this function during a call of the session,
  * the memory is returned when that call ends. */
 TAPER_API void taper_session_trim(taper_session *session);
-/* Seeds the random numbers as torch.manual_seed does. During a run, the rest of the run draws from the new seed. */
+/* Seeds the random numbers as torch.manual_seed does. If a callback calls this function during a run, the rest of the
+ * run uses the new seed. */
 TAPER_API void taper_session_seed(taper_session *session, uint64_t seed);
 
 typedef struct taper_memory_info {

@@ -36,8 +36,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_bundled_inputs(ta
 /* ---- inputs that a model refuses ---- */
 
 /* Explains why a run failed with TAPER_ERROR_ARGUMENT. Pass the method and the inputs of that run, and the error that
- * it filled. The function adds lines to the error's detail. The status and the message of the error stay, unless an
- * argument of this function is wrong.
+ * the run filled. The function adds lines to the error's detail. The status and the message of the error stay, unless
+ * an argument of this function is wrong.
  *
  * The function changes one input at a time and tries whether the model then runs. It adds a batch dimension, moves the
  * channels before height and width, or converts to float32. If a change helps, the detail gets one line:
@@ -88,9 +88,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_floats(tape
  * context and none to the model. */
 typedef struct taper_settings taper_settings;
 
-/* Reads the model's extra file taper.json, or the file at `path` if the model has no such extra file. If path is NULL
- * too, the settings are empty, and every function below returns its default. The function fails with TAPER_ERROR_FILE
- * if the file is wrong or cannot be read. */
+/* Reads the model's extra file taper.json, or the file at `path` if the model has no such extra file. If the model has
+ * none and path is NULL, the settings are empty, and every function below returns its default. The function fails with
+ * TAPER_ERROR_FILE if the file is wrong or cannot be read. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_settings_read(taper_model *model, const char *path,
                                                                              taper_settings **settings,
                                                                              taper_error *error);
@@ -156,8 +156,8 @@ typedef struct taper_picture {
 typedef struct taper_preparation {
     size_t struct_size; /* sizeof(taper_preparation) */
     int width, height;  /* size of the tensor in pixels; both 0: step 2 is left out */
-    /* Pixels of the shorter side. 0: instead of steps 1 and 2, the whole picture is resized to width x height. If these
-     * are 0 too, it keeps its size. */
+    /* Pixels of the shorter side. 0: instead of steps 1 and 2, the whole picture is resized to width x height. If width
+     * and height are 0 too, the picture keeps its size. */
     int resize;
     float mean[3]; /* mean of red, green and blue */
     float std[3];  /* standard deviation of red, green and blue, not 0 */

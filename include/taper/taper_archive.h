@@ -46,13 +46,13 @@ TAPER_API TAPER_EXPERIMENTAL size_t taper_archive_reader_count(const taper_archi
 TAPER_API TAPER_EXPERIMENTAL const char *taper_archive_reader_name(const taper_archive_reader *reader, size_t index,
                                                                    size_t *length);
 /* Gets the contents of record `index`, which the reader owns; no zero byte follows them. The checksum is compared.
- * Fails with TAPER_ERROR_ARGUMENT if there is no such record, and with TAPER_ERROR_FILE if it is damaged. */
+ * Fails with TAPER_ERROR_ARGUMENT if there is no such record, and with TAPER_ERROR_FILE if the record is damaged. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_reader_record(taper_archive_reader *reader,
                                                                                      size_t index, const void **data,
                                                                                      size_t *size, taper_error *error);
-/* Reads the value of the pickle NAME.pkl; *value is a new reference. Objects get the attributes in the file, also those
- * whose class has a __setstate__. Tensors share the file's bytes where the alignment allows. The function fails with
- * TAPER_ERROR_FILE if there is no such record, if it is damaged, or if it contains something other than values. */
+/* Reads the value of the pickle NAME.pkl; *value is a new reference. Objects get the attributes in the file, even if
+ * their class has a __setstate__. Tensors share the file's bytes if the alignment allows it. The function fails with
+ * TAPER_ERROR_FILE if the record is missing or damaged, or contains something other than values. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_reader_value(taper_archive_reader *reader,
                                                                                     const char *name,
                                                                                     taper_value **value,
@@ -62,15 +62,15 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_reader_va
 
 /* An archive that is being written. One thread at a time may use it. A writer holds a reference to its context. */
 typedef struct taper_archive_writer taper_archive_writer;
-/* Begins an archive, whose bytes go to write, in order. folder is the name of its folder; PyTorch uses the name of the
- * file without its extension. NULL means "archive". The function fails with TAPER_ERROR_ARGUMENT if folder cannot be
- * the name of a folder. A failed call of this function or of those that follow leaves an incomplete file; only
- * taper_archive_writer_release may follow. */
+/* Begins an archive. Taper passes the bytes of the archive to the callback write, in order. folder is the name of its
+ * folder; PyTorch uses the name of the file without its extension. NULL means "archive". The function fails with
+ * TAPER_ERROR_ARGUMENT if folder cannot be the name of a folder. A failed call of this function or of the functions
+ * that follow leaves an incomplete file; only taper_archive_writer_release may follow. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status
 taper_archive_writer_create(taper_context *context, const char *folder, taper_save_function write, void *user,
                             taper_archive_writer **writer, taper_error *error);
 TAPER_API TAPER_EXPERIMENTAL void taper_archive_writer_release(taper_archive_writer *writer);
-/* Writes a record. The program uses each name once. */
+/* Writes a record. The program may use each name only once. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_writer_record(taper_archive_writer *writer,
                                                                                      const char *name, const void *data,
                                                                                      size_t size, taper_error *error);
@@ -93,7 +93,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_writer_fi
 /* ---- pickles without an archive ---- */
 
 /* Writes a value as a pickle, as torch::jit::pickle does. The function fails with TAPER_ERROR_UNSUPPORTED if the value
- * contains a tensor, because a pickle has no place for its elements. */
+ * contains a tensor, because a pickle cannot contain the elements of a tensor. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_pickle(taper_context *context,
                                                                             const taper_value *value,
                                                                             taper_save_function write, void *user,
@@ -103,8 +103,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_unpickle(ta
                                                                               size_t size, taper_value **value,
                                                                               taper_error *error);
 /* Makes an object of a class: "__torch__.Module" for example. It has `count` attributes with these names, which are
- * copied, and these values, to which it holds references. Objects of this function have no methods. They serve to write
- * archives. */
+ * copied, and these values, to which it holds references. The object has no methods; it serves to write archives. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_object(taper_context *context,
                                                                             const char *class_name,
                                                                             const char *const *names,
@@ -117,7 +116,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_object(tape
  * holds a reference to the value. If the object has no such attribute, it gets one. The type of the value is not
  * checked.
  * A model that was optimized has read its attributes while it was loaded, so that its runs may still use the former
- * value. To run with the new one, write the session to an archive (taper_archive_writer_session) and load that.
+ * value. To run with the new value, write the session to an archive (taper_archive_writer_session) and load the
+ * archive.
  * The function fails with TAPER_ERROR_ARGUMENT if the path names no object. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_session_set_attribute(taper_session *session,
                                                                                      const char *path,

@@ -41,8 +41,8 @@ TAPER_API TAPER_EXPERIMENTAL const char *taper_compiler_pass_summary(size_t inde
 /* Returns the stages in which pass `index` runs, as TAPER_PASS_ bits joined by |, or 0 if index is too large. */
 TAPER_API TAPER_EXPERIMENTAL int taper_compiler_pass_stages(size_t index);
 
-/* Returns 1 if disabled_passes may contain the name of `length` bytes, and 0 otherwise. A pass may have this name, or
- * it may be in PyTorch's MobileOptimizerType. */
+/* Returns 1 if disabled_passes may contain the name of `length` bytes, and 0 otherwise. Valid are the names of the
+ * passes, and the names in PyTorch's MobileOptimizerType. */
 TAPER_API int taper_compiler_has_pass(const char *name, size_t length);
 
 /* ---- drafts: models that are rewritten and then saved ---- */
@@ -58,7 +58,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_load(taper_context *context, c
                                                        const taper_load_options *options, taper_draft **draft,
                                                        taper_error *error);
 /* Loads a draft from memory. The bytes must stay valid and unchanged until the draft is released. If taper_draft_finish
- * makes a model of the draft, they must stay so until the model and all values that use the bytes are released. */
+ * makes a model of the draft, the bytes must stay valid and unchanged until the model and all values that use the bytes
+ * are released. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_load_memory(taper_context *context, const void *bytes, size_t size,
                                                               const taper_load_options *options, taper_draft **draft,
                                                               taper_error *error);
@@ -73,8 +74,8 @@ typedef enum taper_nnapi_layout {
      * fused. */
     TAPER_NNAPI_PYTORCH_NHWC = 2
 } taper_nnapi_layout;
-/* The sizes of forward's inputs that a converted model accepts. With every value, a size that is 0 in a sample input
- * stands for any size of that dimension. */
+/* The sizes of forward's inputs that a converted model accepts. With every value of this enum, a size that is 0 in a
+ * sample input stands for any size of that dimension. */
 typedef enum taper_nnapi_sizes {
     TAPER_NNAPI_FIXED_SIZES = 0, /* the sizes of the sample inputs */
     TAPER_NNAPI_ANY_BATCH = 1,   /* any first size of each input; needs TAPER_NNAPI_NHWC */
@@ -154,7 +155,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_optimize(taper_draft *draft, c
  * taper_draft_save. Each of them can be left out; taper_draft_bundle may also follow taper_draft_optimize. Samples do
  * not keep their method: taper_draft_optimize drops a method that taper_optimize_options.preserve does not keep.
  * taper_draft_bundle fails with TAPER_ERROR_ARGUMENT if the loaded model has bundled inputs and taper_draft_unbundle
- * was not called. It also fails so if the draft was saved with bundled inputs. */
+ * was not called. It fails in the same way if the draft was saved with bundled inputs. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_bundle(taper_draft *draft, const char *method,
                                                          taper_value *const *inputs, size_t count, taper_error *error);
 

@@ -26,8 +26,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_graph(tap
                                                                              taper_write_function write, void *user,
                                                                              taper_error *error);
 
-/* Sets *value to a new reference to the default of argument `index` of a method (NULL: "forward"). Pass it as that
- * input if a run leaves the argument out and gives a later one. The function fails with TAPER_ERROR_ARGUMENT if the
+/* Sets *value to a new reference to the default of argument `index` of a method (NULL: "forward"). To give a run a
+ * later argument but not this one, pass *value as this argument. The function fails with TAPER_ERROR_ARGUMENT if the
  * argument has no default. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_default(const taper_model *model,
                                                                                const char *method, size_t index,
@@ -83,7 +83,7 @@ typedef struct taper_profile_item {
     uint64_t calls;     /* number of calls */
     double seconds;     /* seconds of all calls together */
     /* Floating-point operations of one call, counted as for the direct algorithm; 0: not known. A layer that is
-     * computed by a transform does fewer, so its operations per second may exceed peak_flops. */
+     * computed by a transform does fewer operations, so its operations per second may exceed peak_flops. */
     double flops;
     /* Name of the method that contains the operator, "__torch__.Net.forward"; NULL: not known, as before the first
      * call. */

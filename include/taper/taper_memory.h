@@ -32,7 +32,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_caching_allocator
 TAPER_API TAPER_EXPERIMENTAL void taper_caching_allocator_release(taper_caching_allocator *caching);
 /* Returns the allocator for taper_context_create; a program may also call its reallocate directly. `caching` owns the
  * struct, and contexts copy it. A context always has a block in use, so `caching` may be released before its contexts.
- * A program's own copy works after the release only as long as a block is in use. */
+ * A program's own copy of the struct works after the release only as long as a block is in use. */
 TAPER_API TAPER_EXPERIMENTAL const taper_allocator *taper_caching_allocator_get(const taper_caching_allocator *caching);
 /* Returns all unused blocks to `under`. Sessions and contexts keep memory too: to free as much as possible, call
  * taper_session_trim and taper_context_trim before this function. */

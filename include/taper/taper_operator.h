@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Single operators: functions that call operators of the library outside a model, and that add operators for models to
- * call. All of them are experimental. `scripts/supported_ops.py` lists the operators, which are PyTorch's and
- * do what PyTorch's do. The conventions of taper.h hold here.
+ * call. All of them are experimental. `scripts/supported_ops.py` lists the operators, which do what PyTorch's operators
+ * of the same names do. The conventions of taper.h hold here.
  */
 #ifndef TAPER_TAPER_OPERATOR_H
 #define TAPER_TAPER_OPERATOR_H
@@ -21,8 +21,8 @@ extern "C" {
 typedef struct taper_operator taper_operator;
 
 /* Finds an operator by its name: "aten::add.Tensor", or "aten::relu" if it has no overload name. name may also be a
- * whole schema, "aten::relu(Tensor self) -> Tensor". The function fails with TAPER_ERROR_ARGUMENT if that differs from
- * the library's schema in more than blanks. It fails with TAPER_ERROR_UNSUPPORTED if this build does not have the
+ * whole schema, "aten::relu(Tensor self) -> Tensor". The function fails with TAPER_ERROR_ARGUMENT if the schema differs
+ * from the library's schema in more than blanks. It fails with TAPER_ERROR_UNSUPPORTED if this build does not have the
  * operator; the detail of the error lists the overloads of that name. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_find(taper_context *context, const char *name,
                                                                              taper_operator **op, taper_error *error);
@@ -88,9 +88,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_call(tap
                                                                              taper_error *error);
 
 /* Makes later calls of the handle record for gradients (taper_gradient.h) if on is 1, as torch.set_grad_enabled does. A
- * handle records nothing at first. A handle of aten::grad that records computes gradients of what other handles and
- * sessions recorded. The function fails with TAPER_ERROR_UNSUPPORTED in a build without gradients. Do not call it during
- * a call of the handle. */
+ * handle records nothing at first. A recording handle of aten::grad computes gradients of what other handles and
+ * sessions recorded. The function fails with TAPER_ERROR_UNSUPPORTED in a build without gradients. Do not call this
+ * function during a call of the handle. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_record(taper_operator *op, int on,
                                                                                taper_error *error);
 
@@ -108,7 +108,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_list_int(ta
  * schema marks as written, (a!).
  *
  * results has result_count elements, one for each result, which are NULL at first. The function sets each to a new
- * reference and returns TAPER_OK, or it fails. The library releases references that a failed function left there.
+ * reference and returns TAPER_OK, or it fails. The library releases references that a failed function left in results.
  * Create the results with `context`; the library does not check it.
  *
  * error may be NULL. Pass it to functions that this function calls, and to taper_error_set. If this function returns an
@@ -131,8 +131,8 @@ typedef taper_status (*taper_operator_function)(void *user, taper_context *conte
  *   my_ops::scale_(Tensor(a!) self) -> Tensor(a!)
  * Types are numbers, str, Device, Tensor, and lists, tuples, Dict( , ) and optionals (?) of these.
  *
- * The function fails with TAPER_ERROR_ARGUMENT if the schema is wrong or Taper has operators of that name. It also
- * fails so if the program added an operator of the same name and overload name before.
+ * The function fails with TAPER_ERROR_ARGUMENT if the schema is wrong or Taper has operators of that name. It fails in
+ * the same way if the program added an operator of the same name and overload name before.
  *
  * The optimizer never removes, moves or folds a call of the operator. It assumes that a result may share memory with
  * any value. A run fails if a result is missing or has another type than the schema says. */
