@@ -14,10 +14,10 @@
 //   time that they took. forget    when a recording ends. close     when the context is gone and no memory of the
 //   device is left, in the thread that released the last memory.
 //
-// Each function that returns a status may also return TAPER_DEVICE_LOST. The device is not called again, and the CPU
-// goes on. Memory is still released, recordings are still forgotten, and close is still called. A function that
-// declines must have changed nothing. A claim, a plan or a recording may keep pointers to nodes, constants and the
-// arena, which live as long as the segment. The arguments of a call live only as long as the call.
+// Each function that returns a status may also return TAPER_DEVICE_LOST. After that the device is not called again, and
+// the CPU computes instead. Memory is still released, recordings are still forgotten, and close is still called. A
+// function that declines must have changed nothing. A claim, a plan or a recording may keep pointers to nodes,
+// constants and the arena, which live as long as the segment. The arguments of a call live only as long as the call.
 //
 // Threads: claim and plan run in the thread that loads the model. record, run, store and forget run in the session's
 // thread, so several sessions may call them at the same time. Memory is fetched and released in any thread that reads a
@@ -55,8 +55,8 @@ typedef struct taper_device {
 
 // Nodes of one block, in order, that may be computed together. They are operators without effects, and lists
 // (taper_backend.copies). Their results are new, or written in place if no other node can see that. An item is NULL if
-// the node is already in a segment. The block may contain other nodes between these nodes. Values have types as far as
-// schemas tell, also in files that store no types.
+// the node is already in a segment. The block may contain other nodes between these nodes. Values have the types that
+// the schemas give them, also in files that store no types.
 typedef struct taper_region {
     taper_node *const *nodes;
     size_t count;
@@ -172,8 +172,8 @@ TAPER_MUST_USE taper_status taper_segment_run_plain(const taper_segment *segment
                                                     taper_call *call);
 // ---- for the callers of backends
 
-// Calls the segment: converts the arguments to their forms, makes a recording unless the kept one fits, and runs it.
-// Returns TAPER_DECLINED if the plain nodes must run.
+// Calls the segment: converts the arguments to their forms, makes a recording unless the kept one fits, and runs the
+// recording. Returns TAPER_DECLINED if the plain nodes must run.
 TAPER_MUST_USE taper_status taper_segment_call(taper_call *call);
 // Lists the memory of the kept recording, if `prepared` is a call of a segment.
 void taper_segment_storages(const struct taper_prepared *prepared, taper_each_storage *each, void *user);

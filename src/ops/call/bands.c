@@ -49,8 +49,8 @@ static size_t cut(taper_bands *bands, size_t step)
     return touched + bands->scratch + first->weights + ((rows - 1) * first->stride + first->span) * first->in_row;
 }
 
-// Bands are worth it if the results between the calls would leave the cache and a few rows of them do not. Returns the
-// bytes saved, or 0.
+// Bands save time if the results between the calls are too large for the cache, but a few of their rows fit. Returns
+// the bytes saved, or 0.
 static double saved(const taper_run *run, taper_bands *bands)
 {
     enum { MOST_ROWS = 8, LEAST_ROWS = 2, OVERLAPS = 7 };
@@ -190,7 +190,7 @@ static size_t cut_parts(banded_run *r, const taper_run *run)
     const taper_banded *last = bands->stages[bands->count - 1];
     // Number of pieces of work per image.
     const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1;
-    // A part with few edges must not leave a thread without work.
+    // Larger parts compute fewer rows twice, but must not be so large that a thread has no work.
     const size_t threads = taper_pool_threads(run->pool), share = (last->out_rows * last->images - 1) / threads + 1;
     r->rows = taper_max_size((last->out_rows - 1) / pieces + 1, taper_min_size(bands->least, share));
     const size_t parts = (last->out_rows - 1) / r->rows + 1;

@@ -66,7 +66,7 @@ struct taper_run {
     // Reason why taper_run_spend fails from now on, or TAPER_OK; the code that starts a run resets it.
     taper_status ended;
     bool flushes;                // true during a product of matrices, while denormal numbers are flushed to zero
-    double unshared;             // work, in nanoseconds, after the last work that threads shared (ops/call/parallel.h)
+    double unshared;             // work, in nanoseconds, since threads last shared work (ops/call/parallel.h)
     bool shared;                 // true if some work of the run was shared
     struct taper_budget *budget; // budget that is charged for the work of a load (base/budget.h), or NULL
     // A kernel may set these for the profile: its name (a static text) and the floating-point operations of this call.
@@ -86,8 +86,8 @@ struct taper_run {
     bool is_limited;   // true if the run has a time limit, so a backend should not wait for work that the CPU can do
     bool results_stay; // true if results may remain on the device when the run ends
     struct taper_tape *tape; // records the calls of the run for gradients (ops/gradient/tape.h), or NULL
-    // Chooses the fast kernel for an operator that another operator calls. It returns NULL if there is none. The pointer
-    // is NULL if only the operators' own kernels may run.
+    // Chooses the fast kernel for an operator that another operator calls. It returns NULL if there is none. The
+    // pointer is NULL if only the operators' own kernels may run.
     taper_kernel (*choose)(const struct taper_context *context, const struct taper_op *op);
     const struct taper_context *choose_context;
 };
@@ -95,14 +95,14 @@ struct taper_run {
 struct taper_call {
     taper_run *run;
     const taper_op *op;
-    const void *param; // parameter of the row, which distinguishes rows with one kernel
+    const void *param; // parameter of the operator's row; it distinguishes rows that have the same kernel
     const taper_schema *schema;
     taper_val *args; // arguments of the call, borrowed
     size_t arg_count;
     taper_val *rets; // owned references, set by the kernel; None before
     size_t ret_count;
     void **state;                     // data kept between calls of one instruction, NULL at first; see ops/call/packs.h
-    struct taper_prepared **prepared; // ops/call/prepared.h; NULL if nothing is kept
+    struct taper_prepared **prepared; // prepared call of the instruction (ops/call/prepared.h); NULL if nothing is kept
     taper_tensor *shell;              // result 0 if the call is a step of a recording, which has allocated the result's
                                       // memory; otherwise NULL
     const uint32_t *operands;         // operands of the instruction: arguments, then results; NULL if unknown
@@ -207,7 +207,7 @@ TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *tar
 // Fails if elements of the tensor share memory because a dimension is expanded.
 TAPER_MUST_USE taper_status taper_check_expanded(const taper_tensor *tensor, taper_error *error);
 // Fails if elements of a tensor that the call writes share memory, unless the row allows it. Also fails if the tensor
-// shares memory with another argument, or shares a part of it, and the row forbids that.
+// shares all or a part of its memory with another argument although the row forbids this.
 TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);
 // Fails as PyTorch does if elements of two tensors share memory. may_be_whole permits it if every element shares its
 // memory with the element at the same position of the other tensor.
@@ -225,8 +225,8 @@ taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_
 // the portable code: 1 for an element read or written, 5 for a division or a search step, 20 for a transcendental
 // function. The call costs a subtraction. Every few milliseconds of work it calls the host, and during a load it
 // charges the budget. Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and
-// return when it fails. After a failure it fails until the operator ends. taper_call_kernel checks that at its end, so
-// a loop that cannot return a status may just stop.
+// return when it fails. After a failure it fails until the operator ends. taper_call_kernel checks for a failure at its
+// end, so a loop that cannot return a status may just stop.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
 TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
 // Does what taper_run_spend does, for a loop that cannot return a status. Returns false if the loop must stop.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Compares the shapes that ir/infer.h infers with the results of operators, in builds with TAPER_CHECK_SHAPES (debug
-// builds). Every test of an operator then also tests its rule.
+// builds). Every test of an operator then also tests the operator's shape rule.
 #ifndef TAPER_OPS_CHECK_SHAPES_H
 #define TAPER_OPS_CHECK_SHAPES_H
 

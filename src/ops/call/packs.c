@@ -6,7 +6,7 @@
 //
 // New memory takes longer than packing: the first accesses to its pages take half of ResNet50's first run. So the first
 // call that requests a pack gets it in lent memory, which then goes to the next pack. The permanent memory of the pack
-// is allocated, but not touched. The second request gets the pack there.
+// is allocated, but not touched. The second request gets the pack in its permanent memory.
 #include "ops/call/packs.h"
 
 #include "base/hash.h"
@@ -252,7 +252,7 @@ static taper_status fill_kept(taper_run *run, const taper_pack_request *request,
     return TAPER_OK;
 }
 
-// Makes a pack in a slab, filled or only lent.
+// Allocates a pack's permanent memory, and fills the pack there or in lent memory (*lent).
 static taper_status make_new(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept, void **lent)
 {
     taper_packs *packs = run->packs;

@@ -73,7 +73,7 @@ typedef struct taper_packs_item {
 } taper_packs_item;
 
 // Appends the packs of the mapped file that were not requested, unless they are many times the size of the model. items
-// has room for taper_packs_file_count. Returns their number.
+// has room for taper_packs_file_count. Returns the number of packs that it appended.
 size_t taper_packs_file_count(const taper_packs_file *file);
 size_t taper_packs_file_unasked(const taper_packs_file *file, taper_packs_item *items);
 // Writes the file. Returns NULL on success, or if another process is writing it, otherwise what went wrong. Any thread

@@ -11,8 +11,8 @@ static inline bool taper_packs_has_file(const struct taper_packs *packs)
 {
     return packs->keeping.file != NULL;
 }
-// Takes packs from this file, and writes the packs that it lacks to it. A thread writes them after the first run that
-// needed no new pack, or they are written when the model is freed. Takes over the file.
+// Takes packs from this file, and adds the packs that the file lacks. A thread writes these packs after the first run
+// that needed no new pack, or they are written when the model is freed. Takes over the file.
 void taper_packs_use_file(struct taper_packs *packs, struct taper_packs_file *file);
 // Call this after a run, with the lock held. Returns what went wrong in writing, or NULL.
 const char *taper_packs_keep_after_run(struct taper_packs *packs);

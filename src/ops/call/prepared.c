@@ -205,7 +205,7 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
         return NULL;
     }
     if (taper_prepared_waited(*call->prepared) && taper_prepared_fits(*call->prepared, call)) {
-        return NULL; // the prepared call exists: it waited for a pack that is now at its address
+        return NULL; // the prepared call exists; it waited for a pack, which is now at its permanent address
     }
     for (size_t i = 0; i < call->arg_count; i++) {
         guards += !taper_arg_is_constant(call, i);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Type promotion as in PyTorch. Tensors with dimensions have priority over 0-dim tensors, and these over numbers,
-// within the categories bool < integer < float < complex.
+// Type promotion as in PyTorch. Tensors with dimensions have priority over 0-dim tensors, and 0-dim tensors over
+// numbers, within the categories bool < integer < float < complex.
 #ifndef TAPER_OPS_PROMOTE_H
 #define TAPER_OPS_PROMOTE_H
 

@@ -400,7 +400,8 @@ static void find_last(const taper_block *body, uint32_t first, uint32_t *last)
     }
 }
 
-// Releases values after their last use, because all values of a network together need many times the memory.
+// Releases values after their last use, because all values of a network together need many times the memory of the
+// values in use.
 static void let_go(const taper_block *body, const taper_node *node, uint32_t number, uint32_t first,
                    const uint32_t *last, taper_val *values)
 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Chooses the order of the products of einsum (einsum_path.h). Intermediate results may be far larger than the
-// operands: of the product "eui,ej,ijk->euk" the first two operands give [e, u, i, j], the last two [e, i, k].
+// operands. For example, in "eui,ej,ijk->euk" the product of the first two operands is [e, u, i, j], but the product of
+// the last two is only [e, i, k].
 #include "ops/engine/einsum_path.h"
 
 #include <string.h>
 
-enum { TRIED = 5 };                 // largest number of operands for which all orders are compared
-static const double CHEAPER = 0.7;  // an order is used if its cost is below this part of the cost from left to right
+enum { TRIED = 5 }; // largest number of operands for which all orders are compared
+static const double CHEAPER =
+    0.7; // an order is used if its cost is below this fraction of the cost of the order from left to right
 static const double AN_ELEMENT = 4; // cost of reading or writing an element, in multiplications
 
 typedef struct search {

@@ -14,7 +14,7 @@ typedef struct taper_einsum_step {
 
 // Chooses the steps that multiply all operands: count - 1 steps. An operand is a set of dimensions, bit d for dimension
 // d of size sizes[d]. `result` is the set of the result's dimensions. The operands are multiplied from left to right,
-// as PyTorch does, unless another order is clearly cheaper. Returns true if it is.
+// as PyTorch does, unless another order is clearly cheaper. Returns true if it chose another order.
 bool taper_einsum_path(size_t count, const uint64_t *operands, uint64_t result, const int64_t *sizes,
                        taper_einsum_step *steps);
 

@@ -72,7 +72,7 @@ typedef struct taper_ew_op {
     // One loop per class; NULL if PyTorch does not support the class. Without a loop for U8, bool is computed in I64.
     taper_ew_loop loops[TAPER_EW_CLASSES];
     uint8_t promote, result;
-    uint8_t scalars; // number of arguments after the operands that are numbers for args
+    uint8_t scalars; // number of arguments after the operands; these arguments are numbers for args
     uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
     bool no_bool;    // true if the operator refuses bool
     uint8_t kernel;  // vector kernel for floats (elementwise_loops.h); 0: none
@@ -138,7 +138,7 @@ TAPER_MUST_USE taper_status taper_ew_cast(taper_run *run, taper_dtype from, tape
 // Returns the kernel that converts contiguous elements, or NULL if there is none.
 taper_cast_function *taper_ew_find_cast(uint64_t cpu, taper_dtype from, taper_dtype to);
 // Keeps the walk and the plan (elementwise_vector.h) for later calls with equal arguments. The call must consist of
-// this operator only, this plan must have computed it, and must have a new result.
+// this operator only and have a new result, and this plan must have computed it.
 typedef struct taper_ew_vector_plan taper_ew_vector_plan;
 void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk,
                         const taper_ew_vector_plan *plan);

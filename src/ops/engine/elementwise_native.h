@@ -53,7 +53,7 @@ static taper_lines_f64 *choose_lines(const taper_run *run, taper_native native, 
                                                       [TAPER_NATIVE_SUB] = 1 + TAPER_LINES_SUB,
                                                       [TAPER_NATIVE_MUL] = 1 + TAPER_LINES_MUL,
                                                       [TAPER_NATIVE_DIV] = 1 + TAPER_LINES_DIV};
-    enum { SHORTEST = 4 }; // shorter lines take less time in tiles
+    enum { SHORTEST = 4 }; // lines shorter than this take less time in tiles
     if (kinds[native] == 0 || w->sides != 3 || w->sizes[0] < SHORTEST) {
         return NULL;
     }

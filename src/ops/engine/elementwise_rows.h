@@ -21,8 +21,8 @@ static bool are_short(const taper_ew_walk *w)
     return beside;
 }
 
-// Copies `rows` rows of n floats, or of one float that fills the row, side by side. Callers pass n as a constant, which
-// makes the copies of a row a few moves.
+// Copies `rows` rows of n floats, or of one float that fills the row, side by side. Callers pass n as a constant, so
+// that the copy of a row takes only a few moves.
 static inline __attribute__((always_inline)) void lay_rows(float *to, size_t rows, const size_t n, const char *from,
                                                            int64_t step, bool spread)
 {

@@ -198,7 +198,7 @@ typedef struct walk_job {
     atomic_bool zero_division;
 } walk_job;
 
-enum { SEGMENT = 1 << 14 }; // largest number of elements in a line that a task computes at a time
+enum { SEGMENT = 1 << 14 }; // largest number of elements of a line that a task computes at a time
 
 // Computes segments [begin, end) of lines, numbered line by line.
 static void segments_range(void *argument, size_t begin, size_t end)

@@ -8,9 +8,9 @@
 
 enum {
     WIDTH = TAPER_BLOCK_COLUMNS,
-    DEPTH = 256,  // elements of a sum that is computed at once; the sums of such parts are added
+    DEPTH = 256,  // number of elements of a sum that one call adds; the sums of the calls are added afterwards
     ROWS = 64,    // largest number of rows of a strip of the left matrix, which stays in the cache
-    FEW_ROWS = 4, // with fewer rows, panels are made of right matrices of at most LITTLE elements only
+    FEW_ROWS = 4, // with fewer rows, panels are made only of right matrices of at most LITTLE elements
     LITTLE = 1024,
     SMALL = 8,      // largest number of columns and of summed elements of a small product of floats
     OWN = 1 << 16,  // largest number of elements of the panels of a thread
@@ -29,8 +29,7 @@ typedef struct blocks_job {
     int64_t a, b, c;     // offsets of that product's matrices
 } blocks_job;
 
-// Copies columns of the right matrix to panels [first, end), and fills the columns of the last panel that are too many
-// with zeros.
+// Copies columns of the right matrix to panels [first, end), and fills the unused columns of the last panel with zeros.
 #define PACK(name, T)                                                                                                  \
     static void pack_##name(const taper_gemm *g, const T *b, size_t first, size_t end, T *to)                          \
     {                                                                                                                  \

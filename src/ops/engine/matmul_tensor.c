@@ -443,7 +443,7 @@ taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, 
     memcpy(made->sizes, sizes, final * sizeof *sizes);
     taper_strides_contiguous(final, sizes, made->strides);
     if (ra == 2 && rb > 2 &&
-        taper_tensor_numel(made) == 0) { // PyTorch computes the transposed product and keeps that order of memory
+        taper_tensor_numel(made) == 0) { // PyTorch computes the transposed product and keeps its memory order
         made->strides[final - 1] = taper_max_i64(m, 1);
         made->strides[final - 2] = 1;
     }

@@ -14,8 +14,8 @@
 // MOST_LANES, FEWEST_LANES: floats in a row of neighbours. GROUP: approximate largest number of floats in a group of
 // rows. TOGETHER: number of contiguous lines that a task takes at a time.
 enum { MOST_LANES = 512, FEWEST_LANES = 64, GROUP = 32768, TOGETHER = 16 };
-// SHORT: largest number of elements in a short line. FEW: neighbours below which lines are computed one by one.
-// FEWEST_ROWS: neighbours from which rows are used in place. TURNED: floats of a transposed block.
+// SHORT: largest number of elements in a short line. FEW: with fewer neighbours, lines are computed one by one.
+// FEWEST_ROWS: with this many neighbours or more, rows are used in place. TURNED: floats of a transposed block.
 enum { SHORT = 56, FEW = 32, FEWEST_ROWS = 16, TURNED = 8192 };
 static const double EXP_WORK = 2;
 
@@ -89,7 +89,8 @@ static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x,
         if (job->kind == TAPER_SOFTMAX) {
             mul(lanes, to, sum, to, -INFINITY, INFINITY);
         } else {
-            // Subtracts in two steps, because their sum would round away a small logarithm beside a large maximum.
+            // Subtracts the maximum and the logarithm in two steps, because their sum would round away a logarithm that
+            // is small beside the maximum.
             sub(lanes, (const float *)(const void *)(x + r * line.in), top, to, -INFINITY, INFINITY);
             sub(lanes, to, sum, to, -INFINITY, INFINITY);
         }

@@ -82,7 +82,8 @@ static void drop_grads(taper_tape_node *node)
     }
 }
 
-// Returns true if the saved value has elements that a formula reads. Such a tensor has a history.
+// Returns true if the saved value has elements that a formula reads. A saved tensor has a history only if a formula
+// reads its elements.
 static bool has_elements(taper_val value)
 {
     for (size_t i = 0; value.tag == TAPER_LIST && i < value.as.list->count; i++) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls of operators for gradients, and compositions: calls that the tape replaces by calls of other operators. Each of
-// these is recorded, so gradients of all orders follow. The results may differ from those of the operator's own kernel
-// by roundings.
+// these calls is recorded, so gradients of all orders follow. The results may differ from those of the operator's own
+// kernel by roundings.
 #include "ops/gradient/tape.h"
 
 bool taper_tape_composes(const taper_call *call)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The gradient with which a computation starts, and the other operators of gradients that the compiler makes nodes of
-// (compiler/differentiate.h).
+// The operator that makes the first gradient of a computation, and the other gradient operators of which the compiler
+// makes nodes (compiler/differentiate.h).
 #include "ir/tensor_def.h"
 #include "ops/gradient/tape.h"
 
@@ -47,7 +47,7 @@ TAPER_KERNEL(taper_op_first_gradient)
     return TAPER_OK;
 }
 
-// Fails if one of the tensors is also among the others. Their gradients would then have to be added.
+// Fails if argument 0 is also in the list of other tensors, because the gradients of both would have to be added.
 TAPER_KERNEL(taper_op_check_apart)
 {
     taper_tensor *tensor;

@@ -12,7 +12,8 @@
 typedef uint8_t taper_gradient;
 
 typedef struct taper_gradient_formula {
-    uint32_t targets;          // bits of the arguments whose gradients, or of the results that the formula computes
+    uint32_t targets; // what the formula computes: bits of the arguments (their gradients), or of the results in a
+                      // composition
     const uint8_t *code, *end; // its instructions
 } taper_gradient_formula;
 
@@ -39,8 +40,8 @@ bool taper_gradient_next(const taper_gradient *gradient, taper_gradient_formula 
 // Adds the values that the formula reads to *reads.
 void taper_gradient_add_reads(const taper_gradient_formula *formula, taper_gradient_reads *reads);
 // The gradient of one factor of a product reads the elements of the other factor only. `wanted` has the bits of the
-// factors whose gradients are wanted. Moves a factor of which then only the sizes are read from reads->arguments to
-// reads->shapes.
+// factors whose gradients are wanted. If only the sizes of a factor are then read, moves the factor from
+// reads->arguments to reads->shapes.
 void taper_gradient_leave_factors(const taper_op *op, uint32_t wanted, taper_gradient_reads *reads);
 // Returns the operator of a TAPER_GRADIENT_CALL and its number of arguments, and moves *at from the byte after the
 // instruction to the next instruction.
@@ -55,8 +56,9 @@ double taper_gradient_float(size_t number);
 // run knows is represented by a value of the program: the tag is TAPER_UNDEFINED, and as.obj is not NULL.
 typedef struct taper_formula_values {
     const taper_val *args, *results;
-    const taper_val *shapes; // like args, for the arguments of which a formula reads only the sizes; NULL for `args`
-    const taper_val *grads;  // gradients of the results, or of the items of result 0
+    const taper_val
+        *shapes; // like args, for arguments of which a formula reads only the sizes; NULL: `args` is read instead
+    const taper_val *grads; // gradients of the results, or of the items of result 0
     size_t grad_count;
     uint32_t wanted; // bits of the arguments whose gradients are wanted
     // For a formula whose only target is a list: whether the gradient of each item is wanted. Otherwise NULL.

@@ -17,7 +17,8 @@ enum {
     TAPER_GRADIENT_ALL_NONE = 8    // no argument has a derivative
 };
 
-// The instructions of a formula. An instruction with a number N is the first of as many bytes as N has values.
+// The instructions of a formula. An instruction with a number N has one byte for each value of N; the byte below is the
+// one for N = 0.
 enum {
     TAPER_GRADIENT_ARGUMENT = 0x00, // pushes argument N of the call
     TAPER_GRADIENT_SHAPE = 0x20,    // does the same for an argument of which only the sizes and the dtype are read
@@ -30,11 +31,11 @@ enum {
     TAPER_GRADIENT_FALSE = 0x7a,    // pushes False
     TAPER_GRADIENT_TRUE = 0x7b,     // pushes True
     TAPER_GRADIENT_MASK = 0x7c,     // pushes a list of bools: which targets of the formula are wanted
-    TAPER_GRADIENT_DEFAULT = 0x7d,  // pushes the place of an argument that has its default
+    TAPER_GRADIENT_DEFAULT = 0x7d,  // pushes a placeholder for an argument that gets its default
     TAPER_GRADIENT_LIST = 0x7e,     // makes a list; the next byte is 4 * the number of values + the kind of the items
-    TAPER_GRADIENT_PICK = 0x7f,     // keeps a value; the next byte is 16 * its index + the number of values
-    TAPER_GRADIENT_CALL = 0x80,     // replaces its arguments by the results of call N of the table
-    TAPER_GRADIENT_RARE = 0xfc      // does the same for the call of 256 * N + the next byte + the calls before
+    TAPER_GRADIENT_PICK = 0x7f, // keeps one of the top values; the next byte is 16 * its index + the number of values
+    TAPER_GRADIENT_CALL = 0x80, // replaces its arguments by the results of call N of the table
+    TAPER_GRADIENT_RARE = 0xfc  // the same, for call 256 * N + the next byte + the number of calls above
 };
 
 // The kinds of a list's items.

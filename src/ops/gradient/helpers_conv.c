@@ -19,7 +19,7 @@ static taper_step_value convolved(taper_steps *s, const taper_step_value *args)
                       args[8]);
 }
 
-// A convolution of any dimensions, whose input may lack the batch.
+// A convolution with any number of dimensions. The input may lack the batch dimension.
 TAPER_STEPS_KERNEL(taper_op_conv_steps)
 {
     const taper_tensor *const input = s->args[0].as.tensor, *const weight = s->args[1].as.tensor;
@@ -40,7 +40,8 @@ TAPER_STEPS_KERNEL(taper_op_conv_steps)
     return taper_steps_ret(s, 0, single ? TAPER_STEP(s, aten_squeeze_dim, result, TAPER_STEP_INT(0)) : result);
 }
 
-// A convolution whose padding is "same" or "valid". "same" pads one more at the end if the padding is odd.
+// A convolution whose padding is "same" or "valid". If the padding is odd, "same" pads one element more at the end than
+// at the start.
 TAPER_STEPS_KERNEL(taper_op_conv_padding_steps)
 {
     const taper_tensor *const weight = s->args[1].as.tensor;

@@ -11,8 +11,9 @@ static const double impossible = -1e30;
 typedef struct sequences {
     int64_t moments, batch, classes, width; // width: states of the longest sequence
     int64_t blank;
-    taper_step_value lengths, target_lengths;     // int64 vectors
-    taper_step_value labels, starts, ends, skips; // [batch, width]: labels of the states; 0 or `impossible` for each
+    taper_step_value lengths, target_lengths; // int64 vectors
+    taper_step_value labels, starts, ends,
+        skips; // [batch, width]: labels: label of each state; others: 0 or `impossible` for each state
 } sequences;
 
 static taper_step_value as_numbers(taper_steps *s, taper_step_value value)
@@ -70,7 +71,7 @@ static taper_step_value shifted(taper_steps *s, taper_step_value alpha, int64_t 
     return TAPER_STEP(s, aten_constant_pad_nd, alpha, taper_steps_ints(s, pad, 2), taper_step_double(s, impossible));
 }
 
-// Returns the logarithms of the paths to each state after one more moment.
+// Returns for each state the logarithm of the probability of all paths to it, after one more time step.
 static taper_step_value advance(taper_steps *s, const sequences *q, taper_step_value emitted, int64_t moment,
                                 taper_step_value alpha)
 {

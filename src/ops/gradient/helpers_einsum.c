@@ -97,7 +97,7 @@ static taper_step_value product(taper_steps *s, const factor *a, const factor *b
     return TAPER_STEP(s, aten_einsum, taper_steps_string(s, text), taper_steps_list(s, values, b != NULL ? 2 : 1));
 }
 
-// Gives the gradient the dimensions of `like` whose labels it lacks: they were summed.
+// Expands the gradient by the dimensions of `like` whose labels it lacks, because the product summed over them.
 static taper_step_value expanded(taper_steps *s, taper_step_value value, const char *found, const factor *like)
 {
     const char *const labels = like->labels, *const dots = strchr(labels, '.');

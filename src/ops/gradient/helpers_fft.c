@@ -69,7 +69,7 @@ static taper_step_value transformed(taper_steps *s, taper_step_value x, const in
     return TAPER_STEP(s, aten__fft_c2c, x, list, by, taper_step_bool(forward));
 }
 
-// Returns the size of a transform that the caller did not give.
+// Returns the size of a transform for which the caller gave no size.
 static int64_t own_size(const taper_tensor *t, int64_t dim, bool to_real)
 {
     return to_real ? taper_wrap_mul(2, t->sizes[dim] - 1) : t->sizes[dim];

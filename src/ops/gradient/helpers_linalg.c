@@ -44,8 +44,8 @@ TAPER_STEPS_KERNEL(taper_op_cholesky_gradient)
     return taper_steps_ret(s, 0, taper_step_scale(s, value, 0.5));
 }
 
-// Returns the product of a factor with its adjoint. The factor counts with one triangle, but the gradient reaches both,
-// as in PyTorch.
+// Returns the product of a factor with its adjoint. Only one triangle of the factor is used, but both triangles get a
+// gradient, as in PyTorch.
 static taper_step_value factored(taper_steps *s, taper_step_value factor, bool is_upper)
 {
     const taper_step_value fixed = taper_step_detach(s, factor);
@@ -279,8 +279,8 @@ TAPER_STEPS_KERNEL(taper_op_old_qr_steps)
 
 // ---- products of reflections
 
-// Multiplies by the reflections I - tau v v^H, from the last to the first or reverse. Column i of `vectors` has the
-// elements of v below its 1.
+// Multiplies by the reflections I - tau v v^H, from the last to the first or in reverse order. Column i of `vectors`
+// has the elements of v below its 1.
 static taper_step_value reflected(taper_steps *s, taper_step_value vectors, taper_step_value taus,
                                   taper_step_value value, bool adjoint)
 {

@@ -137,7 +137,7 @@ static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper
     return numbers;
 }
 
-// Multiplies dimension dim of the gradient, which has the outputs, by the matrix.
+// Multiplies the gradient by the matrix along dimension dim, whose size is the number of outputs.
 static taper_step_value spread_back(taper_steps *s, taper_step_value grad, int64_t dim, taper_step_value matrix)
 {
     const taper_tensor *const g = taper_steps_tensor(s, grad);
@@ -223,7 +223,7 @@ TAPER_STEPS_KERNEL(taper_op_adaptive_avg_pool_gradient)
 
 // ---- resizing
 
-// Returns the matrix of one dimension: the unit matrix as an image of one column, resized.
+// Returns the matrix of one dimension: resizes the unit matrix, each row of which is an image of one column.
 static taper_step_value resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs,
                                       taper_step_value align, taper_step_value scale)
 {

@@ -48,7 +48,8 @@ TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
         taper_steps_ret(s, 0, shaped_like(s, summed_to(s, product, a), self));
     }
     if (taper_step_mask(s, 3, 1)) {
-        const bool rows = other->rank <= 2; // one matrix for all: the batch is rows of the product
+        const bool rows =
+            other->rank <= 2; // all products share one matrix, so the batch becomes rows of a single product
         const taper_step_value left = rows ? rows_of(s, a) : a, right = rows ? rows_of(s, g) : g;
         const taper_step_value product = TAPER_STEP(s, aten_matmul, taper_step_adjoint(s, left), right);
         taper_steps_ret(s, 1, shaped_like(s, summed_to(s, product, b), other));

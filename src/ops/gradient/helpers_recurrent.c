@@ -48,7 +48,7 @@ static void next_state(taper_steps *s, const layer *l, taper_step_value all_inpu
     }
 }
 
-// Runs a layer in one direction over x, [moments, …].
+// Runs a layer in one direction over x, which is [time steps, …].
 static taper_step_value run_layer(taper_steps *s, const layer *l, taper_step_value x, taper_step_value *now)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);

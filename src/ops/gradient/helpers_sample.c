@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The composition of grid_sample: sums of the elements around each point, with weights that follow from its place.
+// The composition of grid_sample: sums of the elements around each point, with weights that follow from the point's
+// position.
 #include "ops/gradient/steps_math.h"
 
 enum { BILINEAR, NEAREST, BICUBIC };
@@ -12,9 +13,9 @@ typedef struct sampler {
     int64_t dims, way, padding; // dims: 2 for an image, 3 for a volume
     bool aligned;
     int64_t sizes[MOST_DIMS];               // sizes in the input, the last dimension first
-    taper_step_value places[MOST_DIMS];     // places of the points, in elements
-    taper_step_value lower[MOST_DIMS];      // the elements before them
-    taper_step_value weights[MOST_DIMS][4]; // weights of the elements from -1 to 2
+    taper_step_value places[MOST_DIMS];     // positions of the points, in elements
+    taper_step_value lower[MOST_DIMS];      // indices of the last elements before the points
+    taper_step_value weights[MOST_DIMS][4]; // weights of the elements from lower - 1 to lower + 2
     taper_step_value flat;                  // the input, [batch, channels, elements]
 } sampler;
 

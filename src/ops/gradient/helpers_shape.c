@@ -138,7 +138,7 @@ TAPER_STEPS_KERNEL(taper_op_unrepeat)
         count = like->rank;
     }
     const size_t more = count - like->rank;
-    for (size_t i = 0; i < count; i++) { // each dimension is split in two, and the first of them is summed
+    for (size_t i = 0; i < count; i++) { // each dimension is split in two, and the first of the two is summed
         if (repeats[i] != 1 || i < more) {
             dims[summed++] = (int64_t)rank;
             sizes[rank++] = repeats[i];
@@ -173,7 +173,7 @@ TAPER_STEPS_KERNEL(taper_op_split_like)
     const taper_step_value made = taper_steps_new_list(s, &taper_type_tensor, tensors->count);
     for (size_t i = 0; i < tensors->count; i++) {
         const taper_tensor *const t = tensors->items[i].as.tensor;
-        const bool empty = t->rank == 1 && t->sizes[0] == 0 && rank != 1; // cat leaves such a tensor out
+        const bool empty = t->rank == 1 && t->sizes[0] == 0 && rank != 1; // cat ignores an empty tensor of rank 1
         const int64_t length = empty ? 0 : t->sizes[dim];
         taper_step_value part = empty ? TAPER_STEP(s, aten_zeros_like, &tensors->items[i])
                                       : TAPER_STEP(s, aten_narrow, &s->args[0], taper_step_int(s, dim),

@@ -274,7 +274,7 @@ TAPER_STEPS_KERNEL(taper_op_diff_steps)
         value = taper_step_sub(s, taper_step_narrow(s, value, dim, start, length),
                                taper_step_narrow(s, value, dim, 0, length));
         taper_steps_carry(s, kept, &value, 1);
-        if (length == 0 || s->status != TAPER_OK) { // more differences of nothing are nothing
+        if (length == 0 || s->status != TAPER_OK) { // without elements, further differences change nothing
             break;
         }
     }
@@ -334,7 +334,7 @@ static taper_step_value slope_at(taper_steps *s, taper_step_value x, int64_t dim
         taper_step_div(s, taper_step_add(s, taper_step_mul(s, slope1, gap2), taper_step_mul(s, slope2, gap1)),
                        taper_step_add(s, gap1, gap2));
     taper_step_value ends[2] = {taper_step_narrow(s, slopes, dim, 0, 1), taper_step_narrow(s, slopes, dim, n - 2, 1)};
-    for (int e = 0; e < 2 && order == 2; e++) { // continues the change of the slope for half a gap
+    for (int e = 0; e < 2 && order == 2; e++) { // extrapolates the slope by half a gap
         const int64_t own = e == 0 ? 0 : n - 2, next = e == 0 ? 1 : n - 3;
         const taper_step_value gap = taper_step_narrow(s, gaps, dim, own, 1);
         const taper_step_value change =

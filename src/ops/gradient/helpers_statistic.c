@@ -247,7 +247,8 @@ static void mean_gradients(taper_steps *s, const reduction *r, bool include, tap
     *src = gathered(s, r, *self);
 }
 
-// Divides the product by the element. If the element is the only zero, the product of the others is computed instead.
+// Divides the product by the element. If the element is the only zero, the product of the other elements is computed
+// instead.
 static void prod_gradients(taper_steps *s, const reduction *r, taper_step_value *self, taper_step_value *src)
 {
     const taper_step_value zero = TAPER_STEP_INT(0), one = TAPER_STEP_INT(1);

@@ -188,7 +188,7 @@ typedef struct context {
     const gradient *of;
     const row *row;
     signature schema;
-    bool reads_shape; // true while an argument of a call is compiled that reads no elements
+    bool reads_shape; // true while an argument is compiled whose elements the call does not read
     bool complete;    // true if this build has all operators of the formula
 } context;
 
@@ -458,7 +458,7 @@ static bool is_tensor(const char *type)
     return strncmp(type, "Tensor", strlen("Tensor")) == 0;
 }
 
-// Returns the index of the argument, or for a composition of the result, that a formula computes, or -1.
+// Returns the index of the argument (for a composition: of the result) that a formula computes, or -1.
 static int target_at(const context *c, const char *name)
 {
     const int result = strcmp(name, "result") == 0 ? 0 : numbered(name, "result");

@@ -116,7 +116,7 @@ static taper_status save_list(taper_run *run, const taper_tape_node *node, size_
     }
     *saved = TAPER_VAL(copy);
     const bool tensors = node->first_edges[arg + 1] != node->first_edges[arg];
-    size_t needed = 0; // factors of einsum that need a gradient: a single one needs only the others' elements
+    size_t needed = 0; // number of factors that need a gradient; if it is 1, only the other factors' elements are read
     for (size_t e = 0; node->op == TAPER_OP(aten_einsum) && e < node->edge_count; e++) {
         needed += node->edges[e].node != NULL ? 1 : 0;
     }
@@ -220,8 +220,8 @@ static bool shares_storage(taper_val value, const taper_storage *storage)
     return false;
 }
 
-// Saves what the call will overwrite: argument 0, or its sizes, and other arguments over the same storage. If a
-// gradient needs these other arguments, it fails because they were modified.
+// Saves what the call will overwrite: argument 0, or its sizes, and other arguments over the same storage. A gradient
+// that needs these other arguments fails, because the call has modified them.
 static taper_status save_overwritten(taper_call *call, taper_tape_node *node)
 {
     const taper_gradient_reads bits = values_read(node);
@@ -429,7 +429,7 @@ static taper_status set_written(const taper_call *call, taper_tape_call *noted)
     return taper_history_set(self, &noted->node->head.head, 0, call->run->error);
 }
 
-// Saves the arguments of an operator that cuts, except the tensor.
+// Saves the arguments of an operator that cuts its tensor into views, except the tensor.
 static taper_status save_cut(taper_call *call, taper_tape_node *node)
 {
     node->cuts =

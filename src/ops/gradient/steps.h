@@ -27,7 +27,7 @@ typedef struct taper_steps {
 } taper_steps;
 
 // Runs the steps of an operator. Fails if an argument is not of its schema's kind, because a file can name any operator
-// of the list. So the steps may use their arguments without asking for their kinds.
+// of the list. So the steps need not check the kinds of their arguments.
 taper_status taper_steps_run(taper_call *call, taper_status (*steps)(taper_steps *s));
 #define TAPER_STEPS_KERNEL(name)                                                                                       \
     static taper_status run_##name(taper_steps *s);                                                                    \
@@ -70,7 +70,8 @@ enum { TAPER_STEP_NO_ROW = 0xffff };
 taper_step_value taper_steps_keep(taper_steps *s, taper_val value);
 // Releases the values after the first `count`, so that a loop can have any number of steps.
 void taper_steps_release(taper_steps *s, size_t count);
-// Does the same, but keeps these values, which the next turn of the loop reads. They become the values after `count`.
+// Does what taper_steps_release does, but keeps these values, which the next turn of the loop reads. They become the
+// values after `count`.
 void taper_steps_carry(taper_steps *s, size_t count, taper_step_value *values, size_t value_count);
 void taper_steps_fail(taper_steps *s, taper_status status); // records a failure; TAPER_OK is ignored
 taper_step_value taper_steps_ints(taper_steps *s, const int64_t *numbers, size_t count);
@@ -78,9 +79,9 @@ taper_step_value taper_steps_string(taper_steps *s, const char *text);
 taper_step_value taper_steps_list(taper_steps *s, const taper_step_value *tensors, size_t count);
 // Returns a new list for `count` items, or None after a failure.
 taper_step_value taper_steps_new_list(taper_steps *s, const taper_type *type, size_t count);
-// Adds a reference to a value to such a list, unless a step has failed.
+// Adds a reference to a value to a list of taper_steps_new_list, unless a step has failed.
 void taper_steps_append(const taper_steps *s, taper_step_value list, taper_step_value value);
-// Does the same, and releases the steps after the list.
+// Does what taper_steps_append does, and releases the results of the steps after the list.
 void taper_steps_collect(taper_steps *s, taper_step_value list, taper_step_value value);
 // Sets result `at` of the call, which gets a reference of its own. Returns the status of the sequence.
 taper_status taper_steps_ret(taper_steps *s, size_t at, taper_step_value value);

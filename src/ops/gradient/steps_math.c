@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps that many compositions and gradients take. Numbers that only one step reads are no values of the sequence.
+// Steps that many compositions and gradients take. Numbers that only one step reads are not stored as values of the
+// sequence.
 #include "ops/gradient/steps_math.h"
 #include "ir/tensor.h"
 

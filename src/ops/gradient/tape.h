@@ -24,8 +24,8 @@ typedef enum taper_tape_kind {
     TAPER_TAPE_OP,      // a call of an operator with derivatives
     TAPER_TAPE_UNKNOWN, // a call of an operator without derivatives: a gradient through it is refused
     TAPER_TAPE_LEAF,    // a tensor that was given, and not computed
-    TAPER_TAPE_SLICES,  // a write to a view, seen from the tensor of which it is a view
-    TAPER_TAPE_VIEW     // a view whose base was written to since
+    TAPER_TAPE_SLICES,  // a write to a view, as the view's base sees it
+    TAPER_TAPE_VIEW     // a view whose base was written to after the view was made
 } taper_tape_kind;
 
 typedef struct taper_tape_edge {
@@ -74,13 +74,13 @@ struct taper_tape_node {
 
 struct taper_tape {
     taper_heap *heap;
-    taper_tape_node *first; // list of all nodes, the last one first; empty if `keeps` is set
-    uint64_t numbers;       // largest number of a node of the tape so far
-    bool keeps;             // true if nodes live as long as tensors refer to them; false if they end with the run
-    bool off;               // true after set_grad_enabled(False)
-    bool rests;             // true if runs begin with `off`
-    bool records_steps;     // while an operator of a gradient runs: true if its steps are recorded (steps.h)
-    taper_storage *element; // storage of one element, for tensors of which only the shape is saved; NULL at first
+    taper_tape_node *first;   // list of all nodes, the last one first; empty if `keeps` is set
+    uint64_t numbers;         // largest number of a node of the tape so far
+    bool keeps;               // true if nodes live as long as tensors refer to them; false if they end with the run
+    bool off;                 // true after set_grad_enabled(False)
+    bool rests;               // true if runs begin with `off`
+    bool records_steps;       // while an operator of a gradient runs: true if its steps are recorded (steps.h)
+    taper_storage *element;   // storage of one element, for tensors of which only the shape is saved; NULL at first
     struct taper_mutex *lock; // held while gradients are computed, because threads may share nodes; NULL for one run
 };
 

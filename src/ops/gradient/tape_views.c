@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tensors of a call, and the views among them: For each view it notes the base and how the view was made, because
-// PyTorch forbids some writes to views.
+// The tensors of a call, and the views among them. The code notes the base of each view and how the view was made,
+// because PyTorch forbids some writes to views.
 #include <stdio.h>
 
 #include "ir/tensor_def.h"
@@ -117,7 +117,8 @@ taper_status taper_tape_check_writable(const taper_call *call, const taper_tenso
 {
     const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
     TAPER_TRY(base != NULL ? taper_tape_check_view(call->run, self, true) : TAPER_OK);
-    const bool fills = call->op == TAPER_OP(aten_fill_diagonal_); // in PyTorch a write to a view of the tensor
+    const bool fills =
+        call->op == TAPER_OP(aten_fill_diagonal_); // in PyTorch this operator writes to a view of the tensor
     const bool of_leaf = !taper_tape_is_computed(base != NULL ? base : self) && (base != NULL || fills);
     if ((of_leaf || (!fills && !taper_tape_is_computed(self))) && taper_tape_requires(self)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

@@ -87,7 +87,7 @@ taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 //   n * n_stride + tap * tap_stride + (k / k_inner) * k_stride + (k % k_inner) * k_inner_stride
 // as in gemm_f32.h.
 //
-// Entries that first add products in 16 bits have marks after each panel. These say how many products can be added
+// Entries that first add products in 16 bits have marks after each panel. The marks say how many products can be added
 // without overflow.
 //
 // TAPER_I8_OF_SIXTEENS (kr is 16): one byte for every two whole groups, 0 if sums of four products fit everywhere,

@@ -198,8 +198,8 @@ typedef void rows_function(const taper_gemm_i8 *t, const rows_part *part);
     {                                                                                                                  \
         rows_tiles(step, rows, nv, t, part);                                                                           \
     }
-// Defines functions for panels of 32 columns, and for a last panel of at most 16. Each of them has two functions: for
-// the largest number of rows, and for one row less.
+// Defines functions for panels of 32 columns, and for a last panel of at most 16. Each width has two functions: for the
+// largest number of rows, and for one row less.
 #define ROWS_FUNCTIONS(name, step)                                                                                     \
     ROWS_TILES(name, step, 6, 2)                                                                                       \
     ROWS_TILES(name, step, 5, 2)                                                                                       \

@@ -4,9 +4,9 @@
 // compute in the widest type of a class, give the same results, except for the rounding of complex numbers.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set. n is a multiple of
-// TAPER_NATIVE_STEP, so that loops have no rest. Only the elements that the arguments name are read or written. The
-// result may be one of the inputs, but must not overlap one otherwise. All three inputs are pointers to readable
-// memory, also for operators with fewer operands.
+// TAPER_NATIVE_STEP, so that loops have no remaining elements. Only the elements that the arguments name are read or
+// written. The result may be one of the inputs, but must not overlap an input partly. All three inputs are pointers to
+// readable memory, also for operators with fewer operands.
 #ifndef TAPER_KERNELS_NATIVE_H
 #define TAPER_KERNELS_NATIVE_H
 
