@@ -12,8 +12,8 @@
 typedef uint8_t taper_gradient;
 
 typedef struct taper_gradient_formula {
-    uint32_t targets; // what the formula computes: bits of the arguments (their gradients), or of the results in a
-                      // composition
+    // Bits of the arguments whose gradients the formula computes. In a composition: bits of the computed results.
+    uint32_t targets;
     const uint8_t *code, *end; // its instructions
 } taper_gradient_formula;
 

@@ -235,7 +235,8 @@ TAPER_TEMPLATE V v_remainder(V a, V b)
     return v_pick(v_less(v_set(0.0f), r), v_add(r, below), turned);
 }
 
-// Computes the quotient from the remainder. Otherwise a quotient that rounds up to an integer would be one too large.
+// Computes the quotient from the remainder. A quotient that is computed by a division may round up to an integer, and
+// is then one too large.
 TAPER_TEMPLATE V v_div_floor(V a, V b)
 {
     const V zero = v_set(0.0f), one = v_set(1.0f), r = v_fmod(a, b), quotient = v_div(a, b);

@@ -347,7 +347,7 @@ static bool last_order(const equation *eq, const uint64_t *operands, size_t coun
 }
 
 // Chooses the order of the products. Operands of several dtypes are multiplied from left to right, because PyTorch's
-// errors and the dtype of the sums depend on it. Returns true if the order differs from that, and `order` is then the
+// errors and the dtype of the sums depend on this order. Returns true if it chose another order; `order` is then the
 // order of dimensions that the result must get.
 static bool choose_path(const einsum_work *w, size_t count, taper_einsum_step *steps, size_t *order)
 {

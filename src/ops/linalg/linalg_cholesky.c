@@ -30,7 +30,7 @@ static taper_status cholesky(taper_linalg *w)
     TAPER_TRY(taper_arg_bool(w->call, 1, &upper));
     TAPER_TRY(factor(w, upper, &a));
     TAPER_TRY(taper_linalg_check_infos(w->run, "linalg.cholesky", w->t[INFOS], a->rank == 2));
-    // The older operator returns an empty tensor without transposing it.
+    // aten::cholesky returns an empty tensor without transposing it; linalg_cholesky transposes it.
     const bool plain = w->name[0] == 'c' && taper_tensor_numel(a) == 0;
     return taper_linalg_ret(w, 0, L, (taper_dtype)a->dtype, plain ? TAPER_BY_ROWS : TAPER_BY_COLUMNS);
 }

@@ -2,10 +2,10 @@
 // make_named_rows NAMED NNAPI ALL THEIRS runs on the build machine. ALL and THEIRS are files that list sources, one
 // source on each line. The program writes NAMED (named_rows.inc): a sorted list with NAMED(id) for each row of the
 // operator list that a source of ALL names as TAPER_OP(id), TAPER_STEP(steps, id, …) or TAPER_STEP_ALL(steps, id, …).
-// These rows are first in the packed table. The program also
-// writes NNAPI (op_config_nnapi.h), in the form of a selective build's header, with the rows that the sources of THEIRS
-// name. Serialized NNAPI models become calls of these rows, although the model file does not list the operators. The
-// program does not write a file if its content would stay the same, because the build would compile sources again.
+// These rows are first in the packed table. The program also writes NNAPI (op_config_nnapi.h), in the form of a
+// selective build's header, with the rows that the sources of THEIRS name. Serialized NNAPI models become calls of
+// these rows, although the model file does not list the operators. The program does not write a file if its content
+// would stay the same, because a newer file would make the build compile sources again.
 #include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>

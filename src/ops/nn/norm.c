@@ -338,7 +338,7 @@ static taper_status batch_norm(taper_call *call, bool saved)
                                    i == 0 ? mean : inverse);
             }
         }
-        // If the running statistics share the storage of x, taper_storage_write may have moved it.
+        // If the running statistics share the storage of x, taper_storage_write may have moved that storage.
         work.norm.in = taper_tensor_data(work.x);
         status = taper_norm_affine(call->run, &work.norm, work.scale, work.shift, 0);
     }

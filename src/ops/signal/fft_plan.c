@@ -134,7 +134,7 @@ static void put(const taper_fft *fft, void *table, size_t at, double re, double 
 }
 
 // The roots of unity of a large n as products of two tabulated roots: a coarse step and a fine step. Doubles are off by
-// at most two units in the last place. The table uses a buffer of the plan while that is free.
+// at most two units in the last place. The table uses a buffer of the plan while that buffer is free.
 typedef struct circle {
     size_t n, fine; // fine: number of fine steps, a power of two; 0 if there is no table, and each root is computed
     unsigned shift; // logarithm of `fine` to base 2

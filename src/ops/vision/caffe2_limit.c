@@ -25,7 +25,8 @@ typedef struct limit_work {
 
 enum { OUT_SCORE, OUT_CLASS, OUT_BOX };
 
-// Returns the column of class j's score (0: background). If the boxes have no background, its score comes last.
+// Returns the column of class j's score (0: background). If the boxes have no background, the background's score comes
+// last.
 static size_t score_column(const limit_work *w, size_t j)
 {
     return w->boxes_background ? j : j - 1;

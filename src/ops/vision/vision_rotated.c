@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // torchvision::box_iou_rotated: the intersection over union of rotated rectangles. A rectangle is given by its centre,
-// width, height and degrees.
+// width, height and angle in degrees.
 #include <math.h>
 
 #include "ops/call/call.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm and igemm of bf16 with AMX: 28 rows by 32 columns in four tiles of float sums, 32 k at a time (a step). Panels
-// of weights have the order that the avx512bf16 kernel needs, because it computes products that are too small for
-// tiles.
+// of weights have the order that the avx512bf16 kernel needs, because that kernel computes the products that are too
+// small for tiles.
 //
 // All taps of a row form one row of A, as in a panel. Up to BLOCK steps of a strip are rounded to bf16 in the order of
 // tiles, so that the steps stay in the L1 cache, and are multiplied with all columns. If the strip has more steps, the

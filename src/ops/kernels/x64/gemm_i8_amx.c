@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // gemm of quantized numbers with AMX: 28 rows by 32 columns in four tiles of sums, 64 k at a time (a step). Panels of
-// weights have the order that the kernel of AVX-512 VNNI needs, because it computes calls that are too small for tiles.
+// weights have the order that the kernel of AVX-512 VNNI needs, because that kernel computes the calls that are too
+// small for tiles.
 //
 // A row of A contains all taps of an output pixel, as a panel of weights does. If there are at most DIRECT_PANELS
 // panels of weights and the rows are at equal distances, A is read in place. Otherwise up to BLOCK steps of a strip of
@@ -32,7 +33,7 @@ enum {
     VECTOR_ROWS = 14,   // number of rows of VNNI's kernel
     // Cycles of the configuration and of the last panel's requantization, which other work does not overlap.
     SETTING_UP = 150,
-    MOVING_SUMS = 360, // cycles of storing and loading a panel's sums that VNNI's kernel does not need; measured
+    MOVING_SUMS = 360, // cycles of storing and loading a panel's sums, which VNNI's kernel need not do; measured
     STEP_CYCLES = 64,  // cycles of the four products of a panel in a step
     SHORT_STEP = 52,   // cycles of a step with two products, each of which waits for the previous one
 };
