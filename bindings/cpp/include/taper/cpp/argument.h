@@ -74,7 +74,8 @@ class Argument
     {
         return kwarg_only_ && is_write();
     }
-    // The mark that says with what an argument shares memory, such as "(a!)"; "!" says that the operator writes to it.
+    // The mark that says which memory an argument shares, such as "(a!)"; "!" says that the operator writes to the
+    // argument.
     const std::string &alias_text() const
     {
         return alias_;
@@ -89,7 +90,7 @@ class Argument
     {
         if (!alias_.empty() && alias_info_ == nullptr) {
             Info made = Info::template parse<Info>(alias_);
-            if (type_->kind() == TypeKind::ListType) { // the mark is that of the elements
+            if (type_->kind() == TypeKind::ListType) { // the mark of a list is the mark of its elements
                 Info list;
                 list.setIsWrite(made.isWrite());
                 list.addContainedType(std::move(made));

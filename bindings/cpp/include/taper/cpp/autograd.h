@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::autograd: functions that compute gradients, and other names of programs for inference.
+// torch::autograd: functions that compute gradients, and other names that programs for inference use.
 #ifndef TAPER_CPP_AUTOGRAD_H
 #define TAPER_CPP_AUTOGRAD_H
 

@@ -56,7 +56,7 @@ class Arguments
     Arguments &operator=(const Arguments &) = delete;
 
     // Adds all arguments. letters: their types in the order of the schema; make_operators.c lists which C++ type a
-    // letter stands for. from: a pointer to each of them.
+    // letter stands for. from: a pointer to each argument.
     void add(const char *letters, const void *const *from)
     {
         for (; *letters != ' '; letters++) {

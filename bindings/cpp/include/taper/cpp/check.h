@@ -34,7 +34,7 @@ template <class... T> std::string check_message(const char *, const T &...parts)
 template <class... T> std::string assert_message(const char *condition, const char *file, int line, const T &...parts)
 {
     const std::string text = condition;
-    // The text has the message too, which begins after a comma outside of brackets and strings.
+    // The text also contains the message, which begins after a comma outside of brackets and strings.
     size_t end = 0, depth = 0;
     for (char quote = 0; end < text.size() && (quote != 0 || depth > 0 || text[end] != ','); end++) {
         const char c = text[end];

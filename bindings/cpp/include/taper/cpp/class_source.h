@@ -114,7 +114,7 @@ template <class Table> class ClassReader
             buffers_.clear();
         }
     }
-    // Returns the texts between quotes: of a list, or of an index.
+    // Returns the texts between quotes in a list or an index.
     static std::vector<std::string> quoted(const std::string &words)
     {
         std::vector<std::string> all;

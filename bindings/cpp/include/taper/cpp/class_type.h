@@ -13,7 +13,7 @@
 namespace c10
 {
 
-// The attributes are those of the time when the type was requested.
+// The type has the attributes that the module had when the type was requested.
 class ClassType : public NamedType
 {
   public:

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::complex: a complex number with the memory of std::complex, and its functions. Complex numbers of float convert
-// to those of double without a cast; other conversions need one.
+// c10::complex: a complex number with the memory of std::complex, and its functions. complex<float> converts to
+// complex<double> without a cast; other conversions need a cast.
 #ifndef TAPER_CPP_COMPLEX_H
 #define TAPER_CPP_COMPLEX_H
 
@@ -106,7 +106,8 @@ template <class T> struct alignas(sizeof(T) * 2) complex {
         imag_ = a * d + b * c;
         return *this;
     }
-    // Divides by a denominator that is scaled by its larger part, so that its square cannot overflow.
+    // Divides by a denominator that is scaled by its larger part, so that the square of the denominator cannot
+    // overflow.
     template <class U> constexpr complex<T> &operator/=(const complex<U> &other)
     {
         const T a = real_, b = imag_, c = static_cast<T>(other.real()), d = static_cast<T>(other.imag());

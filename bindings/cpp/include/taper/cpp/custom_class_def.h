@@ -49,7 +49,8 @@ using CustomMethod = std::function<c10::IValue(const std::vector<c10::IValue> &)
 struct CustomClass {
     std::string name;
     std::map<std::string, CustomMethod> methods, static_methods;
-    std::map<std::string, std::vector<c10::optional<c10::IValue>>> defaults; // for the arguments, without self
+    std::map<std::string, std::vector<c10::optional<c10::IValue>>>
+        defaults; // defaults of a method's arguments, without self
 };
 
 // All classes of the process, by their qualified names.
@@ -109,7 +110,7 @@ template <class C, class R, class... Args> struct FunctionTypes<R (C::*)(Args...
     using type = types<R, Args...>;
 };
 
-// Functions and lambdas take self as their first argument. Member functions of the class are called on it.
+// Functions and lambdas take self as their first argument. Member functions of the class are called on self.
 template <class Class, class F> CustomMethod method_of(F function)
 {
     return wrap(typename FunctionTypes<F>::type(), std::move(function));

@@ -41,7 +41,7 @@ template <class T> struct IsOptional<c10::optional<T>> : std::true_type {
 template <bool Stateful, class T> using OptionalIf = std::conditional_t<Stateful, c10::optional<T>, T>;
 } // namespace detail
 
-// The entry of a data set: data, and what a model should answer for it.
+// The entry of a data set: data, and the expected result of a model for it.
 template <class Data = at::Tensor, class Target = at::Tensor> struct Example {
     using DataType = Data;
     using TargetType = Target;
@@ -410,7 +410,7 @@ template <class Target = at::Tensor> class TensorLambda : public TensorTransform
     FunctionType function_;
 };
 
-// Subtracts the mean of each channel and divides by its deviation. The first dimension is that of channels.
+// Subtracts the mean of each channel and divides by its deviation. The first dimension is the channels.
 template <class Target = at::Tensor> struct Normalize : public TensorTransform<Target> {
     Normalize(c10::ArrayRef<double> means, c10::ArrayRef<double> deviations)
         : mean(torch::tensor(means, torch::kFloat32).unsqueeze(1).unsqueeze(2)),

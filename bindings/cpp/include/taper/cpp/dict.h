@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::Dict: a dict that models can use as well, ordered by insertion. Copies share it.
+// c10::Dict: a dict that models can use as well, ordered by insertion. Copies share the dict.
 #include <taper/cpp/ivalue.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_DICT_H
 #define TAPER_CPP_DICT_H

@@ -265,7 +265,7 @@ class Dispatcher final
         }
         return all;
     }
-    // All operators have functions for the CPU, and only for it.
+    // All operators have functions for the CPU and for no other device.
     std::vector<OperatorName> getRegistrationsForDispatchKey(optional<DispatchKey> key) const
     {
         return key.value_or(DispatchKey::CPU) == DispatchKey::CPU ? getAllOpNames() : std::vector<OperatorName>();
@@ -302,7 +302,7 @@ inline std::shared_ptr<Operator> operator_of(const c10::OperatorHandle &handle)
 {
     return std::make_shared<Operator>(handle, Operation([handle](Stack &stack) { handle.callBoxed(stack); }));
 }
-// Returns the handles of the library's operators that the function wants, by their schemas.
+// Returns the library's operators for whose schemas the function `wanted` returns true.
 template <class Wanted> std::vector<std::shared_ptr<Operator>> operators_where(const Wanted &wanted)
 {
     std::vector<std::shared_ptr<Operator>> all;

@@ -80,7 +80,7 @@ inline ErrorKind error_kind(taper_status status, const std::string &op, const st
     return status == TAPER_ERROR_UNSUPPORTED ? ErrorKind::NotImplemented : ErrorKind::Plain;
 }
 
-// Returns PyTorch's text of an error in which the library says more about an argument.
+// Returns PyTorch's text of an error for which the library's text says more about an argument.
 inline std::string pytorch_text(const std::string &text)
 {
     const size_t dimension = text.find("': dimension out of range (");

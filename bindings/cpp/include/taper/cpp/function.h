@@ -66,7 +66,7 @@ struct Code;
 }
 using TaskLauncher = std::function<void(std::function<void()>)>;
 
-// An operator of the app called the module that called it.
+// Thrown if an operator of the app calls the module that called the operator.
 struct RecursiveMethodCallError : public std::exception {
 };
 
@@ -97,7 +97,8 @@ class Function
         run(stack);
         return stack.front();
     }
-    // Runs the function in the thread that the launcher chooses; without one, in this thread before it returns.
+    // Runs the function in the thread that the launcher chooses; without a launcher, in this thread before runAsync
+    // returns.
     c10::intrusive_ptr<c10::ivalue::Future> runAsync(Stack &stack, const TaskLauncher &launcher = nullptr)
     {
         const c10::intrusive_ptr<c10::ivalue::Future> future =
@@ -114,7 +115,7 @@ class Function
         launcher ? launcher(task) : task();
         return future;
     }
-    // Returns the name with that of the class: "__torch__.Net.forward".
+    // Returns the name, with the name of the class before it: "__torch__.Net.forward".
     const c10::QualifiedName &qualname() const
     {
         return name_;

@@ -30,7 +30,7 @@ namespace cpp
 {
 
 // True once the program has set a tensor to require a gradient. Until then no call is recorded, so programs that only
-// run models pay nothing.
+// run models are not slowed down.
 inline std::atomic<bool> &gradients_asked()
 {
     static std::atomic<bool> asked(false);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // c10::Half and c10::BFloat16: 16-bit floats. Arithmetic widens them to float and rounds the result to the nearest
-// number, a half to the even one.
+// number, or to the even one if two are equally near.
 #ifndef TAPER_CPP_HALF_H
 #define TAPER_CPP_HALF_H
 
@@ -112,7 +112,7 @@ struct alignas(2) BFloat16 {
     }
 };
 
-// One operator of one type: with itself and with integers it returns the type, with wider floats the wider one.
+// One operator of one type: with the same type and with integers it returns the type, with wider floats the wider type.
 #define TAPER_CPP_HALF_OPERATOR(type, op)                                                                              \
     inline type operator op(type a, type b)                                                                            \
     {                                                                                                                  \
@@ -177,7 +177,7 @@ TAPER_CPP_HALF_OPERATORS(BFloat16)
 #undef TAPER_CPP_HALF_OPERATORS
 #undef TAPER_CPP_HALF_OPERATOR
 
-// The bits of bfloat16 numbers.
+// Operators on the bits of bfloat16 numbers.
 inline BFloat16 operator|(const BFloat16 &a, const BFloat16 &b)
 {
     return BFloat16(static_cast<uint16_t>(a.x | b.x), BFloat16::from_bits());

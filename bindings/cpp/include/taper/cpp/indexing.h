@@ -161,7 +161,7 @@ inline std::ostream &operator<<(std::ostream &out, const std::vector<TensorIndex
 namespace impl
 {
 
-// The view that integers, slices, None and "..." select from a tensor, and those indices that are tensors.
+// The view that integers, slices, None and "..." select from a tensor, and the indices that are tensors.
 struct Sliced {
     Tensor tensor;
     std::vector<c10::optional<Tensor>> indices;

@@ -60,7 +60,7 @@ class intrusive_ptr_target
     {
         return weak_.load(std::memory_order_relaxed);
     }
-    // Adds a strong reference, unless there is none left.
+    // Adds a strong reference, unless no strong reference is left.
     bool retain_if_alive() const noexcept
     {
         size_t count = count_.load(std::memory_order_relaxed);

@@ -457,7 +457,8 @@ struct IValue final {
         return toDouble();
     }
     intrusive_ptr<ivalue::Future> toFuture() const; // defined in future.h
-    // Throw if the value is of no class of the app, or of another one; defined in custom_class.h.
+    // Throw if the value is not an object of a class of the app, or has another class than T; defined in
+    // custom_class.h.
     template <class T> intrusive_ptr<T> toCustomClass() const;
     intrusive_ptr<torch::CustomClassHolder> toCapsule() const;
     // Both references are valid as long as the IValue.
@@ -506,7 +507,7 @@ struct IValue final {
     {
         return is(other);
     }
-    // True if the two share memory: one tensor or container, or tensors over one storage.
+    // True if the two values share memory: they are one tensor or container, or tensors over one storage.
     bool isAliasOf(const IValue &other) const;
     // A bool, or a tensor with the comparison of each element if both are tensors. Containers compare their items.
     IValue equals(const IValue &other) const;
@@ -547,7 +548,7 @@ struct IValue final {
     // Calls the function with the value and all that is inside it, but not with what is inside a value for which the
     // function returned true.
     void visit(const std::function<bool(const IValue &)> &visitor) const;
-    // Writes the value as Python's repr does, except values that the function has written itself, for which it returns
+    // Writes the value as Python's repr does, except values that the function writes itself; the function then returns
     // true.
     template <class Customized> std::ostream &repr(std::ostream &out, Customized customized) const;
     const void *internalToPointer() const

@@ -260,7 +260,7 @@ class Library final
                              ": TORCH_LIBRARY and TORCH_LIBRARY_FRAGMENT do");
         }
     }
-    // Adds the namespace to a name. If the name has one, it must be this namespace.
+    // Adds the namespace to a name. If the name has a namespace already, it must be this one.
     std::string qualified(const std::string &text) const
     {
         const std::string name = text.substr(0, text.find('('));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::List: a list that models can use as well. Copies share it.
+// c10::List: a list that models can use as well. Copies share the list.
 #include <taper/cpp/ivalue.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_LIST_H
 #define TAPER_CPP_LIST_H

@@ -91,8 +91,8 @@ template <class Base> class ModelOf final : public Base
         const Locked guard(*this);
         return exists(path);
     }
-    // Sets an attribute, or adds one. Runs see it, because a model with changed attributes is loaded again before its
-    // next run.
+    // Sets an attribute, or adds one. Runs see the new value, because a model with changed attributes is loaded again
+    // before its next run.
     void set_attribute(const std::string &path, const c10::IValue &value) override
     {
         const Locked guard(*this);
@@ -227,8 +227,9 @@ template <class Base> class ModelOf final : public Base
         const Locked guard(*this);
         return taper_model_bytecode_version(model_.get());
     }
-    // Switches a module and the modules below it. A model saved in training mode that has not run is loaded again.
-    // Otherwise the attributes change; without sources the training mode of a model is unknown and cannot be restored.
+    // Sets the training mode of a module and of the modules below it. A model saved in training mode that has not run
+    // is loaded again. Otherwise the attributes change; without sources the training mode of a model is unknown and
+    // cannot be restored.
     void train(const std::string &path, bool on) override
     {
         const Locked guard(*this);
@@ -283,7 +284,7 @@ template <class Base> class ModelOf final : public Base
         made->shown_ = shown_;
         return made;
     }
-    // Hides all attributes and methods but these, as after torch::jit::freeze.
+    // Hides all attributes and methods except the preserved ones, as after torch::jit::freeze.
     void freeze(const std::vector<std::string> &preserved) override
     {
         const Locked guard(*this);

@@ -83,7 +83,8 @@ class Method
     {
         run(stack);
     }
-    // Runs the method in the thread that the launcher chooses; without one, in this thread before the function returns.
+    // Runs the method in the thread that the launcher chooses; without a launcher, in this thread before run_async
+    // returns.
     c10::intrusive_ptr<c10::ivalue::Future> run_async(std::vector<c10::IValue> inputs, const Kwargs &kwargs = {},
                                                       const TaskLauncher &launcher = nullptr) const
     {

@@ -178,7 +178,7 @@ class FunctionSchema
         }
         return made;
     }
-    // The types of schemas are those of the text, as in real_type().
+    // A schema has the types of its text, as in real_type().
     FunctionSchema cloneWithRealTypes(bool = true) const
     {
         return *this;

@@ -51,7 +51,7 @@ inline std::set<std::string> _export_operator_list(Module &module)
 
 } // namespace mobile
 
-// Returns the tensors of a module that was saved with requires_grad, by their names.
+// Returns the tensors of a module that were saved with requires_grad, by their names.
 inline std::map<std::string, at::Tensor> mobile_module_to_parameter_map(const mobile::Module &module)
 {
     return module.named_parameters();

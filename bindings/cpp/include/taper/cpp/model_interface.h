@@ -24,7 +24,7 @@ using Kwargs = std::unordered_map<std::string, c10::IValue>;
 struct Slot {
     std::string name;
     c10::IValue value;
-    std::string type; // the declared type, or that of the value if the file has no sources
+    std::string type; // the declared type, or the value's type if the file has no sources
     bool is_parameter, is_buffer, is_module;
 };
 
@@ -45,8 +45,8 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     virtual void trim() = 0;
     virtual c10::IValue attribute(const std::string &path) = 0;
     virtual bool has_attribute(const std::string &path) = 0;
-    // Sets an attribute, or adds one. Runs see it, because a model with changed attributes is loaded again before its
-    // next run.
+    // Sets an attribute, or adds one. Runs see the new value, because a model with changed attributes is loaded again
+    // before its next run.
     virtual void set_attribute(const std::string &path, const c10::IValue &value) = 0;
     // Adds an attribute, whose declaration is written to files.
     virtual void add_attribute(const std::string &path, const ClassAttribute &attribute, const c10::IValue &value) = 0;
@@ -63,14 +63,15 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     virtual int64_t operator_version() = 0;
     virtual std::vector<std::string> operators() = 0;
     virtual int64_t bytecode_version() = 0;
-    // Switches a module and the modules below it. A model saved in training mode that has not run is loaded again.
-    // Otherwise the attributes change; without sources the training mode of a model is unknown and cannot be restored.
+    // Sets the training mode of a module and of the modules below it. A model saved in training mode that has not run
+    // is loaded again. Otherwise the attributes change; without sources the training mode of a model is unknown and
+    // cannot be restored.
     virtual void train(const std::string &path, bool on) = 0;
     // Fills in the extra files of the model whose names are requested.
     virtual void extra_files(ExtraFiles &files) = 0;
     // Returns a model with copies of the attributes, below `path`.
     virtual std::shared_ptr<LoadedModel> copy(const std::string &path) = 0;
-    // Hides all attributes and methods except these, as after torch::jit::freeze.
+    // Hides all attributes and methods except the preserved ones, as after torch::jit::freeze.
     virtual void freeze(const std::vector<std::string> &preserved) = 0;
     virtual bool shows(const std::string &name) = 0;
     // Writes a TorchScript archive of a module with its present attributes.

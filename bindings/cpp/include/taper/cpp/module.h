@@ -224,7 +224,7 @@ class Module : public Object
         file.finish();
     }
 
-    // Returns a copy whose other attributes and methods are hidden.
+    // Returns a copy in which all attributes and methods except the preserved ones are hidden.
     Module frozen(const std::vector<std::string> &preserved) const
     {
         const Module made = copy();

@@ -248,7 +248,7 @@ inline bool elementTypeCanBeInferredFromMembers(const TypePtr &type)
         return true;
     }
 }
-// In containers an object is equal to itself, also if it is not equal to itself as a number.
+// In containers an object is equal to itself, even if it is a NaN, which is not equal to itself as a number.
 inline bool _fastEqualsForContainer(const IValue &a, const IValue &b)
 {
     return a.is(b) || a == b;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::OperatorName: the name of an operator, with that of its overload.
+// c10::OperatorName: the name of an operator and of its overload.
 #ifndef TAPER_CPP_OPERATOR_NAME_H
 #define TAPER_CPP_OPERATOR_NAME_H
 
@@ -50,7 +50,7 @@ inline std::ostream &operator<<(std::ostream &out, const OperatorName &name)
     return out << toString(name);
 }
 
-// A name that does not own its texts. The texts must outlive it.
+// A name that does not own its texts. The texts must outlive the view.
 struct OperatorNameView final {
     string_view name, overload_name;
     constexpr OperatorNameView(string_view name_, string_view overload_name_)

@@ -210,7 +210,7 @@ class OperatorRegistry
     std::map<std::string, std::string> spaces_; // source line that claimed each namespace
 };
 
-// The registrations of one object. They are removed with it.
+// The registrations of one object. They are removed with the object.
 class Registrations
 {
   public:

@@ -171,7 +171,7 @@ inline Operator &operator_named(const std::string &name)
 }
 
 // Returns the operator with a name that is a string literal. A small table remembers it by the literal's address. A
-// library that was unloaded may have had another literal there, so the names are compared too.
+// library that was unloaded may have had another literal at that address, so the names are compared too.
 inline Operator &operator_of(const char *name)
 {
     enum { slots = 1024, tries = 4 };

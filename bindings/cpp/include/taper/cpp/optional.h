@@ -266,7 +266,7 @@ template <class T> optional<std::decay_t<T>> make_optional(T &&value)
 
 namespace c10
 {
-// Returns the value, or what the function returns if there is none.
+// Returns the value, or what the function returns if there is no value.
 template <class T, class F> T value_or_else(const optional<T> &value, F &&otherwise)
 {
     return value.has_value() ? *value : static_cast<T>(otherwise());

@@ -67,7 +67,8 @@ class MatrixPrinter
             const double magnitude = std::fabs(data_[i]);
             whole = whole && !(magnitude < std::ceil(magnitude));
             least = finite == 0 || magnitude < least ? magnitude : least;
-            // PyTorch compares the magnitude of the first number with the values of the others, and so does this.
+            // PyTorch compares the magnitude of the first number with the values of the other numbers, and so does this
+            // code.
             most = finite == 0 ? magnitude : data_[i] > most ? data_[i] : most;
             finite++;
         }

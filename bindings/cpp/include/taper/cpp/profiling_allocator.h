@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // c10::CPUProfilingAllocator: records the allocations of a thread, plans addresses for them, and serves later
-// allocations from the plan. Modules plan the memory of their runs without this allocator. It records only allocations
-// of their first runs, and of runs with new sizes.
+// allocations from the plan. Modules plan the memory of their runs without this allocator. This allocator records only
+// allocations of their first runs, and of runs with new sizes.
 #ifndef TAPER_CPP_PROFILING_ALLOCATOR_H
 #define TAPER_CPP_PROFILING_ALLOCATOR_H
 

@@ -25,7 +25,7 @@ inline std::string FunctionSchema::formatTypeMismatchMsg(const Argument &expecte
            (position.has_value() ? "Position: " + std::to_string(*position) + "\n" : std::string()) +
            (value.has_value() ? "Value: " + *value + "\n" : std::string()) + "Declaration: " + text();
 }
-// Arguments that the new schema adds stand before those that receive results, and need defaults.
+// Arguments that the new schema adds need defaults, and come before the arguments that receive results.
 inline bool FunctionSchema::isBackwardCompatibleWith(const FunctionSchema &old, std::ostream *why_not) const
 {
     if (!has_same_form(old) || arguments_.size() < old.arguments_.size()) {

@@ -125,7 +125,8 @@ class SchemaParser
         at_ = end;
         return read;
     }
-    // Returns the type as TorchScript writes it, without the marks of aliases. length: that of a list such as int[2].
+    // Returns the type as TorchScript writes it, without the marks of aliases. length: the length of a list such as
+    // int[2].
     std::string type(optional<int32_t> &length)
     {
         std::string read;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torch::save, torch::load and their archives. The files are those of libtorch: an archive is a
-// TorchScript module without methods, whose attributes are the values that were written.
+// torch::save, torch::load and their archives. The files have libtorch's format: an archive is a TorchScript module
+// without methods, whose attributes are the values that were written.
 #ifndef TAPER_CPP_SERIALIZE_H
 #define TAPER_CPP_SERIALIZE_H
 
@@ -141,7 +141,7 @@ class OutputArchive final
         items_->push_back(std::move(item));
     }
     // Returns an object with the items, and adds the sources of its classes. Every nested archive has a class of its
-    // own, because its attributes differ from those of the others.
+    // own, because its attributes differ from the attributes of other archives.
     static taper::cpp::Handle object_of(const std::vector<Item> &items, taper::cpp::Sources &sources)
     {
         const std::string prefix =
@@ -208,7 +208,7 @@ class InputArchive final
     InputArchive(InputArchive &) = delete;
     InputArchive &operator=(InputArchive &) = delete;
 
-    // Each try_read returns false if nothing has that key. Each read then throws.
+    // Each try_read returns false if nothing has that key. In that case each `read` throws.
     bool try_read(const std::string &key, c10::IValue &value)
     {
         const size_t count = taper_value_count(object_.get());

@@ -11,7 +11,7 @@ namespace torch
 
 namespace fft
 {
-// Frequencies of the elements of a transform of n elements at distance d.
+// Frequencies of the n elements of a transform, whose samples are at distance d.
 inline at::Tensor fftfreq(int64_t n, const at::TensorOptions &options)
 {
     return fftfreq(n, 1.0, options);

@@ -156,7 +156,7 @@ class Operation
     std::function<void(Stack &)> function_;
 };
 
-// Makes the function of a call in a graph. Taper does not call it, because its graphs are not libtorch's.
+// Makes the function of a call in a graph. Taper does not call it, because Taper's graphs are not libtorch's.
 using OperationCreator = Operation (*)(const Node *);
 
 class Operator

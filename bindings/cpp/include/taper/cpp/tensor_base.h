@@ -79,7 +79,7 @@ class TensorBase
     {
         return defined() ? 1 : 0; // all strong references together, as in PyTorch
     }
-    // Returns the description of a defined tensor, and throws for others.
+    // Returns the description of a defined tensor, and throws for an undefined one.
     taper_tensor_info info() const
     {
         if (!defined()) {
@@ -87,7 +87,7 @@ class TensorBase
         }
         taper_tensor_info info;
         info.struct_size = sizeof info;
-        // The first call has no error object, because each access to a tensor makes it.
+        // The first call has no error object, to save time, because each access to a tensor makes this call.
         if (taper_value_get_tensor(value_.get(), &info, nullptr) != TAPER_OK) {
             taper::cpp::ErrorScope error;
             error.check(taper_value_get_tensor(value_.get(), &info, error));

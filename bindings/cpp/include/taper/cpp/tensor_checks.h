@@ -63,7 +63,7 @@ struct TensorGeometry {
     int64_t offset_ = 0, numel_ = 0;
 };
 
-// A tensor with its name and place among the arguments of a function. Place 0 is none.
+// A tensor with its name and place among the arguments of a function. Place 0 means that errors name no place.
 struct TensorArg {
     TensorArg(const Tensor &the_tensor, const char *the_name, int the_pos)
         : tensor(the_tensor), name(the_name), pos(the_pos)

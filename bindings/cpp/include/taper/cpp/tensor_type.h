@@ -10,7 +10,7 @@
 namespace c10
 {
 
-// The backends that a tensor here can have, and those that programs ask for.
+// The backends that a tensor of Taper can have, and the backends that programs ask for.
 enum class Backend { CPU, CUDA, HIP, QuantizedCPU, Undefined };
 
 inline const char *toString(Backend backend)
@@ -110,7 +110,7 @@ class DeprecatedTypeProperties
     {
         return options();
     }
-    // device: that of the options; the CPU if unset.
+    // device: the device of the options; the CPU if unset.
     c10::TensorOptions options(c10::optional<c10::Device> device) const
     {
         return device.has_value() ? options().device(*device) : options();

@@ -128,7 +128,7 @@ class Tuple final : public intrusive_ptr_target
     {
         return elements_;
     }
-    // Replaces the elements. Values that were made of the tuple before keep theirs.
+    // Replaces the elements. Values that were made of the tuple before keep their elements.
     void setElements(std::vector<IValue> &&elements)
     {
         value_ = create(std::move(elements))->value_;

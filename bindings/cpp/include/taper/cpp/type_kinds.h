@@ -33,7 +33,7 @@ template <TypeKind K, class T> struct SingleElementType : public Type {
     {
         return containedType(0);
     }
-    // These functions are those of Type. Programs name them by this class too.
+    // These functions do what Type's functions do. Programs also call them by the name of this class.
     bool hasFreeVariables() const
     {
         return Type::hasFreeVariables();

@@ -247,7 +247,7 @@ inline size_t IValue::hash(const IValue &value)
 
 namespace impl
 {
-// The key of a value in the table of copies, which is the value itself in tables of the caller.
+// The key of a value in the table of copies. In a table of the caller the key is the value itself.
 template <class Copy> const void *key_in(const std::map<const void *, Copy> &, const IValue &, const void *identity)
 {
     return identity;

@@ -33,7 +33,7 @@ template <size_t D> using conv_padding_t = c10::variant<ExpandingArray<D>, enumt
     TORCH_ARG(int64_t, groups) = 1;                                                                                    \
     TORCH_ARG(bool, bias) = true;                                                                                      \
     TORCH_ARG(detail::conv_padding_mode_t, padding_mode) = torch::kZeros;
-// A padding of numbers or by name.
+// A padding, given as numbers or by name.
 #define TAPER_CPP_NN_CONV_PADDING                                                                                      \
   public:                                                                                                              \
     using padding_t = torch::nn::detail::conv_padding_t<D>;                                                            \
@@ -121,7 +121,7 @@ template <size_t D> IntArrayRef padding_numbers(const nn::detail::conv_padding_t
     const ExpandingArray<D> *const numbers = c10::get_if<ExpandingArray<D>>(&padding);
     return numbers != nullptr ? IntArrayRef(*numbers) : IntArrayRef();
 }
-// Returns null for numbers.
+// Returns the name of the padding, or null if it is given as numbers.
 template <size_t D> const char *padding_name(const nn::detail::conv_padding_t<D> &padding)
 {
     return c10::holds_alternative<enumtype::kValid>(padding)  ? "valid"

@@ -76,7 +76,7 @@ inline int64_t padding_row(const c10::optional<int64_t> &padding, int64_t rows)
     TORCH_CHECK(*padding >= -rows, "Padding_idx must be within num_embedding");
     return *padding < 0 ? rows + *padding : *padding;
 }
-// Scales, in the table itself, those of the looked-up rows whose norm is larger than max_norm.
+// Scales, in the table itself, the looked-up rows whose norm is larger than max_norm.
 inline void _no_grad_embedding_renorm_(Tensor weight, const Tensor &input, float max_norm, float norm_type)
 {
     at::embedding_renorm_(weight, input, max_norm, norm_type);

@@ -17,7 +17,7 @@ namespace detail
 using reduction_t = c10::variant<enumtype::kNone, enumtype::kMean, enumtype::kSum>;
 } // namespace detail
 
-// Defines the options of a loss: the options of its own, then the reduction.
+// Defines the options of a loss: its own options, then the reduction.
 #define TAPER_CPP_NN_LOSS(name, func, ...)                                                                             \
     struct name##Options {                                                                                             \
         using reduction_t = detail::reduction_t;                                                                       \

@@ -13,7 +13,7 @@
     {                                                                                                                  \
     using name##FuncOptions = of;                                                                                      \
     }
-// The names of a family for the numbers of dimensions.
+// The names of a family of options, one for each number of dimensions.
 #define TAPER_CPP_NN_OPTIONS_2D(family)                                                                                \
     using family##2dOptions = family##Options<2>;                                                                      \
     using family##3dOptions = family##Options<3>;
