@@ -375,7 +375,7 @@ static void print_signature(FILE *to, const operator* op, const char *name, size
     print_result_type(to, op, written_of(op));
     fprintf(to, " %s(", name);
     const char *comma = "";
-    for (size_t pass = 0; pass < 2; pass++) { // one pass for the `out` arguments and one for the others
+    for (size_t pass = 0; pass < 2; pass++) { // one pass for the `out` arguments and one for the other arguments
         const bool outs = (pass == 0) == ((how & OUT_FIRST) != 0);
         for (size_t i = 0; i < op->count; i++) {
             if (i == skip || op->args[i].out != outs) {

@@ -163,7 +163,7 @@ typedef struct taper_context_options {
     /* Number of threads of Taper's own pool, including the calling thread; at most 1024 are used. 0: the smaller of two
      * numbers: the big physical cores in the process's affinity, and the CPU quota (control groups) rounded up. */
     unsigned threads;
-    taper_log_function log; /* receiver of the log. NULL: print() goes to stdout, the rest to stderr */
+    taper_log_function log; /* receiver of the log. NULL: print() goes to stdout, other texts to stderr */
     void *log_user;         /* passed to log; must stay valid for as long as taper_allocator.user */
     uint64_t cpu_mask;      /* instruction sets that may be used, TAPER_CPU_ bits; 0: all that the CPU has */
     /* Path of a directory that only this program uses, in any number of its processes. Taper copies the path. NULL:
@@ -200,8 +200,9 @@ TAPER_API void taper_context_release(taper_context *context);
 /* Returns the number of threads that a run may use, or 0 if context is NULL. */
 TAPER_API unsigned taper_context_threads(const taper_context *context);
 /* Sets the number of threads of Taper's own pool; 0 means the default. Numbers above the maximum count as the maximum:
- * 64, or the number at creation if that was larger. Any thread may call this function; runs in progress follow it too.
- * Results do not depend on the number of threads. The function has no effect on a pool that the program provides. */
+ * 64, or the number at creation if that was larger. Any thread may call this function; the new number also applies to
+ * runs in progress. Results do not depend on the number of threads. The function has no effect on a pool that the
+ * program provides. */
 TAPER_API void taper_context_set_threads(taper_context *context, unsigned threads);
 /* Changes taper_context_options.cache_dir for models that are loaded, and devices that are first used, after this
  * call. Taper copies the path. NULL turns the cache off. The function fails with TAPER_ERROR_ARGUMENT if path is no
@@ -550,7 +551,7 @@ typedef struct taper_load_options {
      * inputs. All others count as absent. Names that the model does not have are ignored. NULL: all methods. */
     const char *const *methods;
     size_t method_count;
-    /* Limits of a load. They also limit later work on a draft. A load that exceeds one fails with
+    /* Limits of a load. They also limit later work on a draft. A load that exceeds a limit fails with
      * TAPER_ERROR_RESOURCE.
      * memory_limit: bytes to allocate, without the file itself. 0: 88 MiB plus 12 bytes for each byte of the file.
      * step_limit: steps of work; a step takes a few nanoseconds. Steps are counted and not timed, so that a file loads
@@ -791,7 +792,7 @@ typedef struct taper_memory_info {
     size_t packed_bytes;      /* bytes of the packed weights of the model */
     /* Number of operators that the last run computed a few rows at a time, to keep values in the CPU's cache. */
     uint64_t banded_calls;
-    /* Number of results that operators wrote directly in the last taper_session_run_into; the others were copied. */
+    /* Number of results that operators wrote directly in the last taper_session_run_into; other results were copied. */
     uint64_t placed_results;
 } taper_memory_info;
 /* Fills *info; set info->struct_size first. If a callback calls this function during a run, *info has the current sizes

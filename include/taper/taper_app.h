@@ -7,7 +7,7 @@
 #ifndef TAPER_TAPER_APP_H
 #define TAPER_TAPER_APP_H
 
-#include <taper/taper_compile.h> /* for taper_model_open, which 0.1 declared here */
+#include <taper/taper_compile.h> /* for taper_model_open, which version 0.1 declared in this header */
 
 #ifdef __cplusplus
 extern "C" {

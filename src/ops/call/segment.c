@@ -7,7 +7,7 @@
 #include "ops/list/op_table.h"
 #include "platform/platform.h"
 
-#ifdef TAPER_WITHOUT_DEVICES // such builds have only the CPU's backend, which makes no recordings
+#ifdef TAPER_WITHOUT_DEVICES // builds without devices have only the CPU's backend, which makes no recordings
 taper_status taper_segment_call(taper_call *call)
 {
     return call->segment->device->backend->run(call->segment, call, NULL);
@@ -433,7 +433,7 @@ taper_status taper_segment_run_plain(const taper_segment *segment, taper_device 
     if (values == NULL) {
         return taper_fail_memory(call->run->error);
     }
-    memset(values, 0, bytes); // a value of zeros is None
+    memset(values, 0, bytes); // a value whose bytes are all 0 is None
     uint32_t *last = (uint32_t *)(values + count + most + 1), number = 1;
     find_last(body, first, last);
     taper_status status = TAPER_OK;

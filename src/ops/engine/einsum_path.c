@@ -7,8 +7,8 @@
 #include <string.h>
 
 enum { TRIED = 5 }; // largest number of operands for which all orders are compared
-static const double CHEAPER =
-    0.7; // an order is used if its cost is below this fraction of the cost of the order from left to right
+// An order is used if its cost is below this fraction of the cost of the order from left to right.
+static const double CHEAPER = 0.7;
 static const double AN_ELEMENT = 4; // cost of reading or writing an element, in multiplications
 
 typedef struct search {

@@ -24,7 +24,7 @@ typedef struct blocks_job {
     size_t count;        // number of products
     size_t panel_count;  // number of panels of a right matrix
     void *panels;        // panels that all threads use, or NULL
-    taper_places places; // otherwise: memory for the panels of each thread
+    taper_places places; // if `panels` is NULL: memory for the panels of each thread
     taper_tiles tiles;   // division of a product whose tiles the threads share
     int64_t a, b, c;     // offsets of that product's matrices
 } blocks_job;

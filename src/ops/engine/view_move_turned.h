@@ -21,7 +21,8 @@ static inline uint64_t turned(uint64_t x, size_t item)
         memcpy(*to, &some, sizeof some);                                                                               \
     }
 
-// Copies the elements of a line that fill whole words, and reduces *n by their number. The caller copies the rest.
+// Copies the elements of a line that fill whole words, and reduces *n by their number. The caller copies the remaining
+// elements.
 static void move_turned(size_t item, int64_t *n, char **to, int64_t to_step, const char **from, int64_t from_step)
 {
     if (to_step != (int64_t)item || from_step != -to_step) {

@@ -24,7 +24,7 @@ typedef struct taper_engine {
 
 // ---- grads.c
 
-// Calls an operator with these arguments and the defaults of the others. *result receives a reference.
+// Calls an operator with these arguments and the defaults of the other arguments. *result receives a reference.
 TAPER_MUST_USE taper_status taper_engine_call(taper_engine *e, const taper_op *op, taper_val *args, size_t count,
                                               taper_val *result);
 // Creates the array of the gradients of a node's results, if there is none yet.
@@ -44,8 +44,8 @@ TAPER_MUST_USE taper_status taper_engine_fill(taper_engine *e, taper_tape_node *
 
 // Returns true if the gradients of the node's arguments are wanted, or the node is a leaf.
 bool taper_engine_passes_on(const taper_tape_node *node);
-// Computes the gradients of the arguments of a node from those of its results, and adds them to the nodes of the
-// arguments. Keeps the gradient of a target.
+// Computes the gradients of the arguments of a node from the gradients of its results, and adds them to the nodes of
+// the arguments. Keeps the gradient of a target.
 TAPER_MUST_USE taper_status taper_engine_visit(taper_engine *e, taper_tape_node *node);
 
 #endif

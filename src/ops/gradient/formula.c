@@ -5,7 +5,7 @@
 typedef struct machine {
     const taper_gradient_formula *formula;
     const taper_formula_values *values;
-    taper_val stack[TAPER_FORMULA_STACK]; // owned references
+    taper_val stack[TAPER_FORMULA_STACK]; // values of the stack machine; owned references
     size_t count;
 } machine;
 

@@ -14,15 +14,16 @@ typedef uint8_t taper_gradient;
 typedef struct taper_gradient_formula {
     // Bits of the arguments whose gradients the formula computes. In a composition: bits of the computed results.
     uint32_t targets;
-    const uint8_t *code, *end; // its instructions
+    const uint8_t *code, *end; // instructions of the formula: [code, end)
 } taper_gradient_formula;
 
 // The values that a formula reads.
 typedef struct taper_gradient_reads {
-    uint32_t arguments; // bits of the arguments whose elements it reads
-    uint32_t shapes;    // bits of the arguments whose sizes and dtype it reads
-    uint32_t results;   // bits of the results that it reads
-    uint32_t grads;     // bits of the results whose gradients it reads; all bits for the gradients of a list's items
+    uint32_t arguments; // bits of the arguments whose elements the formula reads
+    uint32_t shapes;    // bits of the arguments whose sizes and dtype the formula reads
+    uint32_t results;   // bits of the results that the formula reads
+    // Bits of the results whose gradients the formula reads; all bits for the gradients of a list's items.
+    uint32_t grads;
 } taper_gradient_reads;
 
 // Returns the derivatives of an operator, or of its functional form if the operator writes in place. Returns NULL if
@@ -56,8 +57,8 @@ double taper_gradient_float(size_t number);
 // run knows is represented by a value of the program: the tag is TAPER_UNDEFINED, and as.obj is not NULL.
 typedef struct taper_formula_values {
     const taper_val *args, *results;
-    const taper_val
-        *shapes; // like args, for arguments of which a formula reads only the sizes; NULL: `args` is read instead
+    // Like args, for arguments of which a formula reads only the sizes. NULL: `args` is read instead.
+    const taper_val *shapes;
     const taper_val *grads; // gradients of the results, or of the items of result 0
     size_t grad_count;
     uint32_t wanted; // bits of the arguments whose gradients are wanted

@@ -4,7 +4,7 @@
 // depend on its arguments in a differentiable way. An in-place form has the formulas of its functional form.
 //
 // COMPOSED(id, formulas) gives the results of an operator as a composition of other operators, which the tape records
-// in its place. The gradients of all orders follow from those of the other operators.
+// in its place. The gradients of all orders follow from the gradients of the other operators.
 //
 // At points where a function has no derivative (the corner of relu, ties of a maximum) the formulas give PyTorch's
 // choice.

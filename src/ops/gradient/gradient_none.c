@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The answers of a build without gradients to the operators that ask for them.
+// The operators that ask for gradients, in a build without gradients.
 #include "ops/call/call.h"
 
 TAPER_KERNEL(taper_op_tensor_grad)

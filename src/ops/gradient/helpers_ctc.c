@@ -12,8 +12,8 @@ typedef struct sequences {
     int64_t moments, batch, classes, width; // width: states of the longest sequence
     int64_t blank;
     taper_step_value lengths, target_lengths; // int64 vectors
-    taper_step_value labels, starts, ends,
-        skips; // [batch, width]: labels: label of each state; others: 0 or `impossible` for each state
+    // [batch, width]. labels: label of each state. The other three: 0 or `impossible` for each state.
+    taper_step_value labels, starts, ends, skips;
 } sequences;
 
 static taper_step_value as_numbers(taper_steps *s, taper_step_value value)
@@ -37,7 +37,7 @@ static void *new_table(taper_steps *s, const sequences *q, taper_dtype dtype, ta
     return taper_step_table(s, dtype, 2, (int64_t[]){q->batch, q->width}, table);
 }
 
-// Writes the tables of the states: state 2 k + 1 of a sequence is its label k, and the others are blanks.
+// Writes the tables of the states: state 2 k + 1 of a sequence is its label k, and the other states are blanks.
 static void make_tables(taper_steps *s, sequences *q, const taper_tensor *shape, taper_step_value targets)
 {
     const taper_tensor *const flat = taper_steps_tensor(s, targets), *const counts =

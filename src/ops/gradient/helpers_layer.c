@@ -79,8 +79,8 @@ TAPER_STEPS_KERNEL(taper_op_gelu_gradient)
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_mul_Tensor, &s->args[0], slope));
 }
 
-// The operator itself makes the mask, of a tensor of ones, so that the random numbers are those of a run without
-// gradients.
+// The operator itself makes the mask, of a tensor of ones, so that the random numbers equal those that a run without
+// gradients draws.
 TAPER_STEPS_KERNEL(taper_op_dropout_steps)
 {
     const bool train = taper_steps_bool(s, 2);
@@ -197,8 +197,8 @@ TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
         if (!taper_step_mask(s, 5, t)) {
             continue;
         }
-        // grad has the free dimensions of self, then those of other. The free dimensions of the other tensor are
-        // contracted.
+        // grad has the free dimensions of self, then the free dimensions of `other`. The free dimensions of the tensor
+        // whose gradient is not computed here are contracted.
         int64_t of_grad[TAPER_MAX_RANK], back[TAPER_MAX_RANK];
         for (size_t i = 0; i < free_counts[1 - t]; i++) {
             of_grad[i] = (int64_t)(t == 0 ? free_counts[0] + i : i);

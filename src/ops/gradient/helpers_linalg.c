@@ -217,7 +217,7 @@ TAPER_STEPS_KERNEL(taper_op_lu_solve_steps)
     TAPER_STEP_ALL(s, aten_lu_unpack, parts, 3, &s->args[0], &s->args[1], flag(true), flag(true));
     const taper_step_value p = parts[0], l = parts[1], u = parts[2];
     taper_step_value x = left ? &s->args[2] : taper_step_adjoint(s, &s->args[2]);
-    if (adjoint == left) { // A^H
+    if (adjoint == left) { // the matrix of the system is A^H
         x = solved(s, taper_step_adjoint(s, u), x, false, true, false);
         x = solved(s, taper_step_adjoint(s, l), x, true, true, true);
         x = taper_step_matmul(s, p, x);

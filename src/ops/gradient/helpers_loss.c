@@ -71,7 +71,7 @@ TAPER_STEPS_KERNEL(taper_op_poisson_nll_steps)
 TAPER_STEPS_KERNEL(taper_op_cosine_embedding_steps)
 {
     const double margin = taper_steps_double(s, 3);
-    const int64_t dim = s->args[2].as.tensor->rank; // 0 for single vectors
+    const int64_t dim = s->args[2].as.tensor->rank; // dimension of a vector's elements; 0 for single vectors
     const taper_step_value a = &s->args[0], b = &s->args[1];
     const taper_step_value product = taper_step_sum(s, taper_step_mul(s, a, b), dim, false);
     const taper_step_value squares[2] = {

@@ -48,8 +48,8 @@ TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
         taper_steps_ret(s, 0, shaped_like(s, summed_to(s, product, a), self));
     }
     if (taper_step_mask(s, 3, 1)) {
-        const bool rows =
-            other->rank <= 2; // all products share one matrix, so the batch becomes rows of a single product
+        // If all products share one matrix, the batch becomes rows of a single product.
+        const bool rows = other->rank <= 2;
         const taper_step_value left = rows ? rows_of(s, a) : a, right = rows ? rows_of(s, g) : g;
         const taper_step_value product = TAPER_STEP(s, aten_matmul, taper_step_adjoint(s, left), right);
         taper_steps_ret(s, 1, shaped_like(s, summed_to(s, product, b), other));
@@ -99,7 +99,7 @@ static taper_step_value products_before(taper_steps *s, taper_step_value self, i
     return TAPER_STEP(s, aten_cumprod, shifted, d);
 }
 
-// The gradient of prod: for each element the product of the others, which stays right if elements are zero.
+// The gradient of prod: for each element the product of the other elements, which stays correct if elements are zero.
 TAPER_STEPS_KERNEL(taper_op_prod_gradient)
 {
     int64_t dim = taper_steps_int_or(s, 3, 0);

@@ -100,7 +100,7 @@ TAPER_STEPS_KERNEL(taper_op_variance_scale)
 {
     double correction;
     const int64_t all = taper_tensor_numel(s->args[0].as.tensor), left = taper_tensor_numel(s->args[1].as.tensor);
-    if (s->args[2].tag == TAPER_BOOLEAN) { // unbiased
+    if (s->args[2].tag == TAPER_BOOLEAN) { // the argument unbiased
         correction = s->args[2].as.i != 0 ? 1.0 : 0.0;
     } else {
         correction = taper_steps_double_or(s, 2, 1.0);

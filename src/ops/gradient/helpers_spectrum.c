@@ -146,10 +146,8 @@ TAPER_STEPS_KERNEL(taper_op_matrix_power_steps)
         const taper_tensor *const a = s->args[0].as.tensor;
         const taper_step_value unit =
             TAPER_STEP(s, aten_eye, taper_step_int(s, columns_of(a)), taper_step_int(s, a->dtype));
-        result = taper_step_add(
-            s, unit,
-            taper_step_scale(s, &s->args[0],
-                             0)); // the unit matrix does not depend on the argument, so the gradient is 0
+        // The result does not depend on the argument, so the gradient is 0.
+        result = taper_step_add(s, unit, taper_step_scale(s, &s->args[0], 0));
     }
     for (uint64_t bits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n; bits != 0; bits >>= 1) {
         if ((bits & 1) != 0) {

@@ -325,7 +325,8 @@ static bool takes(const signature *s, const expression *e, const char *const *ty
     return true;
 }
 
-// Returns true if the row's name is that of the call: "add" or "add.Tensor", in the namespace aten, prim or taper.
+// Returns true if the row has the name that the call gives: "add" or "add.Tensor", in the namespace aten, prim or
+// taper.
 static bool has_name(const row *r, const char *name)
 {
     const char *const own = strstr(r->schema, "::") + 2;

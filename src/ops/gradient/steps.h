@@ -19,7 +19,7 @@ typedef const taper_val *taper_step_value;
 
 typedef struct taper_steps {
     taper_val args[TAPER_STEPS_ARGS]; // arguments of the operator that consists of the steps; borrowed
-    taper_call *call;                 // its call
+    taper_call *call;                 // call of that operator
     taper_tape_caller caller;
     taper_status status; // status of the first step that failed
     size_t count;
@@ -37,8 +37,9 @@ taper_status taper_steps_run(taper_call *call, taper_status (*steps)(taper_steps
     }                                                                                                                  \
     static taper_status run_##name(taper_steps *s)
 
-// TAPER_STEP(s, id, …) calls an operator with these arguments and the defaults of the others, and returns its first
-// result. The functions do the same for the row with a number, or fail if the build lacks the row (TAPER_STEP_NO_ROW).
+// TAPER_STEP(s, id, …) calls an operator with these arguments and the defaults of the other arguments, and returns its
+// first result. The functions do the same for the row with a number, or fail if the build lacks the row
+// (TAPER_STEP_NO_ROW).
 taper_step_value taper_steps_call1(taper_steps *s, unsigned row, taper_step_value a);
 taper_step_value taper_steps_call2(taper_steps *s, unsigned row, taper_step_value a, taper_step_value b);
 taper_step_value taper_steps_call3(taper_steps *s, unsigned row, taper_step_value a, taper_step_value b,

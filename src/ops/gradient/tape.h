@@ -47,13 +47,13 @@ struct taper_tape_node {
                                       // set
     taper_tape_node *previous, *next; // neighbours in the tape's list
     taper_tape_node *work;            // next node of a list that is being freed
-    uint64_t number;                  // numbers of nodes are larger than those of the nodes of their edges; in a tape,
-                                      // the order of creation
-    uint8_t kind;                     // a taper_tape_kind
-    bool cuts;    // true for an operator that returns views of parts of argument 0 (select, slice, split)
-    bool freed;   // true after a gradient was computed without keeping the values
-    bool visited; // true during a computation if the outputs depend on the node
-    bool wanted;  // true during a computation if a wanted gradient depends on this node
+    uint64_t number; // number of the node, larger than the numbers of the nodes to which its edges lead; in a tape,
+                     // numbers follow the order of creation
+    uint8_t kind;    // a taper_tape_kind
+    bool cuts;       // true for an operator that returns views of parts of argument 0 (select, slice, split)
+    bool freed;      // true after a gradient was computed without keeping the values
+    bool visited;    // true during a computation if the outputs depend on the node
+    bool wanted;     // true during a computation if a wanted gradient depends on this node
     const taper_op *op;
     const taper_gradient *gradient;
     taper_tape_edge *edges; // edges of the tensors among the arguments, in order; each item of a list has its own edge
@@ -162,7 +162,8 @@ TAPER_MUST_USE taper_status taper_tape_check_view(const taper_run *run, const ta
 TAPER_MUST_USE taper_status taper_tape_check_writable(const taper_call *call, const taper_tensor *self);
 // Fails if the call clears the flag requires_grad of a computed tensor.
 TAPER_MUST_USE taper_status taper_tape_check_flag(const taper_call *call);
-// Notes which new results are views of argument 0, so that writes to one reach the other's history.
+// Notes which new results are views of argument 0, so that a write to either of the two tensors reaches the history of
+// the other one.
 TAPER_MUST_USE taper_status taper_tape_note_views(const taper_call *call);
 // The data of a tensor (x.data) has a version of its own in PyTorch, so that gradients do not notice writes to it.
 // Marks such a result. After a write to such a tensor, restores the version.

@@ -117,8 +117,8 @@ taper_status taper_tape_check_writable(const taper_call *call, const taper_tenso
 {
     const taper_tensor *const base = self->history != NULL ? self->history->base : NULL;
     TAPER_TRY(base != NULL ? taper_tape_check_view(call->run, self, true) : TAPER_OK);
-    const bool fills =
-        call->op == TAPER_OP(aten_fill_diagonal_); // in PyTorch this operator writes to a view of the tensor
+    // In PyTorch this operator writes to a view of the tensor.
+    const bool fills = call->op == TAPER_OP(aten_fill_diagonal_);
     const bool of_leaf = !taper_tape_is_computed(base != NULL ? base : self) && (base != NULL || fills);
     if ((of_leaf || (!fills && !taper_tape_is_computed(self))) && taper_tape_requires(self)) {
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
@@ -139,7 +139,8 @@ taper_status taper_tape_check_flag(const taper_call *call)
     return TAPER_OK;
 }
 
-// Notes that a new result shares the storage of argument 0, so that writes to one reach the other's history.
+// Notes that a new result shares the storage of argument 0, so that a write to either of the two tensors reaches the
+// history of the other one.
 static taper_status note_view(const taper_call *call, taper_tensor *tensor, taper_view_origin origin)
 {
     if (call->arg_count == 0 || call->args[0].tag != TAPER_TENSOR || taper_tape_is_given(call, tensor)) {

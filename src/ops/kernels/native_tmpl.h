@@ -156,7 +156,7 @@ static bool fits(const int64_t *a, const int64_t *b)
     if (!fits(a, b)) {                                                                                                 \
         for (size_t i = 0; i < TAPER_NATIVE_STEP; i++) {                                                               \
             const T x = a[i], y = b[i];                                                                                \
-            const bool divides = y != 0 && y != -1; /* -1 can overflow */                                              \
+            const bool divides = y != 0 && y != -1; /* a division by -1 can overflow */                                \
             const T q = divides ? x / y : (T)((W)0 - (W)x), r = divides ? x - q * y : 0;                               \
             (void)r;                                                                                                   \
             zero |= y == 0;                                                                                            \

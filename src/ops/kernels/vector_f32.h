@@ -40,7 +40,7 @@
     UNARY(SQRT, sqrt, 0, 4, TAPER_USES(taper_ew_sqrt) || TAPER_RAISES)                                     \
     UNARY(SQUARED, squared, 0, 4, TAPER_RAISES)                                                            \
     UNARY(ABS, abs, 0, 4, TAPER_USES(taper_ew_abs))                                                        \
-    UNARY(GELU, gelu, 0, 1, TAPER_COMPUTES_ERF || TAPER_ATTENDS) /* with erf */                            \
+    UNARY(GELU, gelu, 0, 1, TAPER_COMPUTES_ERF || TAPER_ATTENDS) /* exact, with erf */                     \
     UNARY(GELU_TANH, gelu_tanh, 0, 1, TAPER_COMPUTES_ERF)                                                  \
     UNARY(ERF, erf, 0, 1, TAPER_COMPUTES_ERF)                                                              \
     UNARY(NEG, neg, 0, 4, TAPER_USES(taper_ew_neg))

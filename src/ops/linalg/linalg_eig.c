@@ -46,7 +46,7 @@ taper_status taper_linalg_eigh(taper_linalg *w, const taper_tensor *a, bool divi
     }
     taper_lapack_job job;
     TAPER_TRY(taper_lapack_begin(w, scratch, dtype, divide ? "syevd" : "syev", divide ? "heevd" : "heev", &job));
-    for (int64_t i = -1; i < count; i++) { // the first call allocates memory
+    for (int64_t i = -1; i < count; i++) { // the first call, with index -1, only allocates memory
         const int64_t at = taper_max_i64(i, 0);
         int32_t info = 0;
         TAPER_TRY(taper_run_commit(w->run, i < 0 ? 0 : (vectors == 'N' ? 1 : 2) * pow((double)n, 3)));
@@ -203,7 +203,7 @@ static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors
     taper_tensor *const values = w->t[real ? INFOS : VALUES], *const right = w->t[real ? RIGHT : VECTORS];
     taper_lapack_job job;
     TAPER_TRY(taper_lapack_begin(w, WORK, dtype, "geev", "geev", &job));
-    for (int64_t i = -1; i < count; i++) { // the first call allocates memory
+    for (int64_t i = -1; i < count; i++) { // the first call, with index -1, only allocates memory
         const int64_t at = taper_max_i64(i, 0);
         int32_t info = 0;
         TAPER_TRY(taper_run_commit(w->run, i < 0 ? 0 : (vectors ? 6 : 4) * pow((double)n, 3)));

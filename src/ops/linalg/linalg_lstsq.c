@@ -71,7 +71,7 @@ static taper_status solve_all(taper_linalg *w, const lstsq *l)
     TAPER_TRY(taper_lapack_check_size(w, l->rows, taper_max_i64(l->n, l->right)));
     taper_lapack_job job;
     TAPER_TRY(taper_lapack_begin(w, SCRATCH, l->dtype, routines[l->driver], routines[l->driver], &job));
-    for (int64_t i = -1; i < count; i++) { // the first call allocates memory
+    for (int64_t i = -1; i < count; i++) { // the first call, with index -1, only allocates memory
         const int64_t at = taper_max_i64(i, 0), from = taper_linalg_index(&l->batch, at, &l->own);
         int32_t info = 0, rank = 0;
         const bool wrong = !taper_linalg_finite(w->t[A], at * size, size),

@@ -56,7 +56,7 @@ taper_status taper_linalg_svd(taper_linalg *w, const taper_tensor *a, char vecto
     }
     taper_lapack_job job;
     TAPER_TRY(taper_lapack_begin(w, scratch + 1, dtype, "gesdd", "gesdd", &job));
-    for (int64_t i = -1; i < count; i++) { // the first call allocates memory
+    for (int64_t i = -1; i < count; i++) { // the first call, with index -1, only allocates memory
         const int64_t at = taper_max_i64(i, 0);
         int32_t info = 0;
         double unused[2];

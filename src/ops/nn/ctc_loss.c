@@ -72,7 +72,7 @@ static taper_status check_lengths(const taper_call *call, ctc *c)
         }
         const int64_t *lengths = taper_tensor_data(c->lengths[i]);
         for (int64_t b = 0; b < c->batch; b++) {
-            // An input without frames is refused, because PyTorch reads outside the tensor for it.
+            // An input without frames is refused, because PyTorch would read outside the tensor.
             if (lengths[b] < (i == 0 ? 1 : 0) || (i == 0 && lengths[b] > c->frames)) {
                 return taper_fail(error, TAPER_ERROR_ARGUMENT, "%s: %lld at item %lld, with at most %lld frames",
                                   names[i], (long long)lengths[b], (long long)b, (long long)c->frames);

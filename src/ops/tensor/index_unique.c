@@ -214,7 +214,8 @@ static taper_status unique_elements(taper_call *call, bool sort, size_t inverse_
         status = taper_ret_tensor(call, 0, result);
     }
     if (status == TAPER_OK) {
-        // The sorted variant returns the inverse if counts are wanted, because PyTorch computes it for them.
+        // The sorted variant returns the inverse if counts are wanted, because PyTorch computes the counts from the
+        // inverse.
         status = ret_counts(call, &u, 1, counts_arg == 0 ? 0 : 2, inverse || (sort && counts), counted, counts,
                             before.rank, before.sizes);
     }

@@ -404,7 +404,7 @@ static size_t take_taps(size_t mr, size_t kc, const float *const *a, size_t a_ta
     tap *to = taps;
     a += first * a_tap_stride;
     for (size_t i = first; i < end; i++, a += a_tap_stride) {
-        uintptr_t other = 0; // 0 if every row is `zero`
+        uintptr_t other = 0; // stays 0 if every row is `zero`
         TAPER_UNROLL
         for (size_t r = 0; r < MR_MAX; r++) {
             if (r < mr) {

@@ -107,7 +107,8 @@ TAPER_TEMPLATE int mark_of(Q first, Q second, int most)
            (P(movemask_epi8)(P(cmpgt_epi16)(second, limit)) != 0 ? TAPER_I8_SECOND : 0);
 }
 
-// Computes, for each lane of two weights, the sum of the positive ones and the sum of the magnitudes of the others.
+// Computes, for each lane of two weights, the sum of the positive weights and the sum of the magnitudes of the other
+// weights.
 TAPER_TEMPLATE void magnitudes(const int8_t *w, Q sums[2])
 {
     const Q x = I8(load)(w), none = B(setzero)(), one = P(set1_epi8)(1);

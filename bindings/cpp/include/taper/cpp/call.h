@@ -260,7 +260,7 @@ class Arguments
         case 'f': // the memory format; the TensorOptions before it may contain one too
             return format(inside<c10::MemoryFormat>(at));
         default:
-            throw c10::Error("no argument has the letter of this call"); // make_operators.c writes no such letter
+            throw c10::Error("no argument has the letter of this call"); // make_operators.c writes no other letter
         }
     }
 

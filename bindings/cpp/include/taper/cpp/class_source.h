@@ -28,8 +28,8 @@ struct ClassMethod {
 struct ClassSource {
     std::string name; // "__torch__.Net"
     bool is_module = false;
-    std::vector<ClassAttribute> attributes;                     // without constants
-    std::vector<std::pair<std::string, std::string>> constants; // names and the text of the values
+    std::vector<ClassAttribute> attributes;                     // attributes of the class, without its constants
+    std::vector<std::pair<std::string, std::string>> constants; // constants of the class: names, and values as text
     std::vector<ClassMethod> methods;
 
     const ClassAttribute *find(const std::string &attribute) const

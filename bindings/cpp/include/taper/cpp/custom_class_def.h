@@ -49,8 +49,8 @@ using CustomMethod = std::function<c10::IValue(const std::vector<c10::IValue> &)
 struct CustomClass {
     std::string name;
     std::map<std::string, CustomMethod> methods, static_methods;
-    std::map<std::string, std::vector<c10::optional<c10::IValue>>>
-        defaults; // defaults of a method's arguments, without self
+    // Defaults of each method's arguments, without self.
+    std::map<std::string, std::vector<c10::optional<c10::IValue>>> defaults;
 };
 
 // All classes of the process, by their qualified names.

@@ -125,7 +125,7 @@ inline DLDevice getDLContext(const Tensor &, const int64_t &device_id)
 inline DLManagedTensor *toDLPack(const Tensor &source)
 {
     struct Owner {
-        Tensor tensor; // keeps the memory
+        Tensor tensor; // keeps the memory alive
         std::vector<int64_t> sizes, strides;
         DLManagedTensor made;
     };

@@ -329,7 +329,7 @@ template <class Base> class ModelOf final : public Base
     }
 
   private:
-    ModelOf() = default; // for copies
+    ModelOf() = default; // makes an empty object, which copy() fills
 
     struct ReleaseDraft {
         void operator()(taper_draft *draft) const

@@ -264,7 +264,7 @@ inline std::ostream &operator<<(std::ostream &out, const Argument &argument)
         const size_t end = type.find_last_of(']');
         type.insert(end == std::string::npos ? type.size() : end, std::to_string(*argument.N()));
     }
-    if (!argument.alias_text().empty()) { // after the innermost type: Tensor(a!)[]
+    if (!argument.alias_text().empty()) { // the mark follows the innermost type: Tensor(a!)[]
         const size_t end = type.find_first_of("[?");
         type.insert(end == std::string::npos ? type.size() : end, argument.alias_text());
     }

@@ -87,7 +87,8 @@ struct ModelSource {
         options.compiler = taper_compiler();
         options.flags = (evaluation ? TAPER_LOAD_EVALUATION : 0) | (gradients ? TAPER_LOAD_GRADIENTS : 0);
         const bool nnapi = nnapi_flag().load();
-        const bool own = device.empty() || (device == "cpu" && nnapi); // PyTorch's CPU passes such files to NNAPI
+        // Files converted for NNAPI run on NNAPI even if the CPU is requested, as in PyTorch.
+        const bool own = device.empty() || (device == "cpu" && nnapi);
         const uint32_t gpus = TAPER_DEVICE_BIT(TAPER_DEVICE_VULKAN) | TAPER_DEVICE_BIT(TAPER_DEVICE_METAL);
         options.barred_devices = !nnapi ? TAPER_DEVICE_BIT(TAPER_DEVICE_NNAPI) : device.empty() ? 0 : gpus;
         ErrorScope error;

@@ -11,7 +11,7 @@
 namespace c10
 {
 
-// The numbers of quantized tensors.
+// Defines a type for the elements of quantized tensors.
 #define TAPER_CPP_QUANTIZED(name, number)                                                                              \
     struct alignas(sizeof(number)) name {                                                                              \
         using underlying = number;                                                                                     \

@@ -58,7 +58,7 @@ class Tensor : public TensorBase
     {
         return on(c10::kMetal);
     }
-    // These throw, because there is no such device.
+    // These functions throw, because Taper has no such device.
     Tensor cuda() const
     {
         return on(c10::kCUDA);

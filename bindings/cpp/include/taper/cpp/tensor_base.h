@@ -70,7 +70,7 @@ class TensorBase
         return value_.get() == other.value_.get() ||
                (defined() && taper_value_identity(value_.get()) == taper_value_identity(other.value_.get()));
     }
-    // Returns the number of references to the tensor: those of Tensors, lists, modules and so on.
+    // Returns the number of references to the tensor: the references of Tensors, lists, modules and so on.
     size_t use_count() const noexcept
     {
         return taper_value_use_count(value_.get());
@@ -228,7 +228,7 @@ class TensorBase
     int64_t get_device() const
     {
         need("get_device()");
-        return -1; // the number of the CPU
+        return -1; // the index of the CPU
     }
     c10::Layout layout() const
     {

@@ -16,8 +16,8 @@ namespace c10
 
 namespace impl
 {
-// The objects of C++ that values of the library refer to, with the number of those values. A file cannot make a value
-// that refers to one of them, because the address must be in this table.
+// The C++ objects to which values of the library refer, each with the number of these values. A file cannot make a
+// value that refers to one of them, because the address must be in this table.
 struct ForeignObjects {
     std::mutex lock;
     std::map<const void *, size_t> all;
