@@ -148,7 +148,7 @@ typedef struct taper_thread_pool {
 
 typedef enum taper_log_level {
     TAPER_LOG_PRINT = 0,   /* text of the model's print() */
-    TAPER_LOG_WARNING = 1, /* text of the model's warnings.warn(), and what the program should know */
+    TAPER_LOG_WARNING = 1, /* text of the model's warnings.warn(), and warnings of Taper itself */
     TAPER_LOG_INFO = 2     /* remarks for developers: what runs where, and why */
 } taper_log_level;
 

@@ -9,7 +9,7 @@
 //   plan      when these nodes have become a segment with inputs and outputs. The backend keeps its own data about it
 //             in the graph's arena and says in which form it takes the inputs. It may still decline.
 //   record    when a segment is first run with given shapes. The backend works out everything that depends on them. If
-//             it declines here or later, the plain nodes of the segment run instead.
+//             it declines here or later, the plain nodes of the segment (the operators that it replaces) run instead.
 //   run       with the inputs of a run. measured  when the plain nodes have done a call that run declined, with the
 //   time that they took. forget    when a recording ends. close     when the context is gone and no memory of the
 //   device is left, in the thread that released the last memory.

@@ -16,7 +16,7 @@ static inline taper_promotion taper_promotion_start(void)
 }
 void taper_promotion_tensor(taper_promotion *promotion, const taper_tensor *tensor);
 void taper_promotion_scalar(taper_promotion *promotion, const taper_scalar *scalar);
-taper_dtype taper_promotion_result(const taper_promotion *promotion); // f32 if nothing was added
+taper_dtype taper_promotion_result(const taper_promotion *promotion); // returns f32 if no argument was added
 
 // Returns the smallest dtype that contains the numbers of both dtypes.
 taper_dtype taper_promote(taper_dtype a, taper_dtype b);

@@ -85,7 +85,7 @@ typedef struct walk {
     bool side_by_side;         // true if kept[0] has the lanes; otherwise reduced[0] is folded
     bool direct;               // true if elements are read in place, without conversion
     bool at_once;              // true if a single kernel call may write final results (reduce_at_once.h)
-    bool multiplied;           // true if that kernel computes products
+    bool multiplied;           // true if the kernel for at_once computes products
     taper_cast_function *cast; // kernel that converts contiguous elements, or NULL
     taper_ew_class result_class;
     double count; // number of elements that are reduced to one result

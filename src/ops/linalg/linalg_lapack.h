@@ -21,8 +21,9 @@ typedef struct taper_lapack_job {
     int32_t work_count, real_count, int_count;
 } taper_lapack_job;
 
-// Finds the routine for the dtype. The routine's name is real_name after s or d, or complex_name after c or z. Without
-// LAPACK the function fails with a message that says what to do. Three slots from `slot` on become the work memory.
+// Finds the routine for the dtype. The routine's name is s or d followed by real_name, or c or z followed by
+// complex_name. Without LAPACK the function fails with a message that says what to do. Three slots from `slot` on
+// become the work memory.
 TAPER_MUST_USE taper_status taper_lapack_begin(taper_linalg *w, size_t slot, taper_dtype dtype, const char *real_name,
                                                const char *complex_name, taper_lapack_job *job);
 // Fails unless positions in matrices of these sizes fit into LAPACK's 32-bit integers.

@@ -42,7 +42,7 @@ static taper_status add_in_place(taper_call *call, taper_tensor *b)
 // Turns the zeros and ones of a into factors, and fills b with the numbers that are added to the product.
 static void alpha_noise(taper_run *run, taper_tensor *a, taper_tensor *b, double p)
 {
-    const double alpha = 1.7580993408473766; // minus the limit of SELU for -inf: alpha * scale
+    const double alpha = 1.7580993408473766; // SELU's alpha * scale, which is minus the limit of SELU at -inf
     const double factor = 1 / sqrt((alpha * alpha * p + 1) * (1 - p));
     const taper_dtype dtype = (taper_dtype)a->dtype;
     void *factors = taper_tensor_mutable(a), *added = taper_tensor_mutable(b);

@@ -118,8 +118,8 @@ taper_status taper_rnn_packed_open(taper_call *call, taper_rnn_kind kind, const 
         return TAPER_DECLINED;
     }
     const taper_gemm_entry *of_precision = taper_linear_entry(run);
-    // If the CPU does not multiply halves, the kernels widen them in each product. A step has few rows, so this would
-    // cost too much; float weights are used.
+    // If the CPU does not multiply halves, the kernels widen the weights in each product. This takes too long for a
+    // step, which has few rows, so float weights are used.
     r->entry = of_precision->rounds != 0 ? of_precision : taper_gemm_f32_select(run->cpu);
     r->in = (size_t)x->sizes[1];
     r->hidden = (size_t)hidden;

@@ -21,7 +21,7 @@ static double rounded(taper_dtype dtype, double v)
                                                     : (double)taper_f16_to_float(taper_float_to_f16((float)v));
 }
 
-// Returns the larger number, or NaN if v is NaN.
+// Returns the larger of the two numbers, or NaN if v is NaN.
 static double at_least(double v, double least)
 {
     return v < least ? least : v;

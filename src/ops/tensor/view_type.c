@@ -379,8 +379,8 @@ static taper_status set_to(taper_call *call, taper_tensor *x, const taper_tensor
 }
 
 // set_(source) and set_data use the second argument's storage and shape. set_data without a result, which only the host
-// calls, also gives self the dtype of the second argument. The call in a program does not, because other operators of
-// the program may rely on the dtype of self.
+// calls, also gives self the dtype of the second argument. A call in a program does not change the dtype, because
+// other operators of the program may rely on the dtype of self.
 TAPER_KERNEL(taper_op_set)
 {
     taper_tensor *x, *source;

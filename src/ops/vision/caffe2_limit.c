@@ -152,7 +152,7 @@ static taper_status one_image(const taper_call *call, limit_work *w, size_t firs
     return TAPER_OK;
 }
 
-// Returns true for two dimensions, or four of which the last two have size 1.
+// Returns true for two dimensions, and for four dimensions if the last two have size 1.
 static bool is_matrix(const taper_tensor *tensor)
 {
     return tensor->rank == 2 || (tensor->rank == 4 && tensor->sizes[2] == 1 && tensor->sizes[3] == 1);

@@ -71,8 +71,8 @@ inline std::string archive_folder(const std::string &path)
     return stem.empty() ? "archive" : stem;
 }
 
-// A file that is written. A regular file of that name is replaced when the new one is complete, because a loaded model
-// may still use the bytes of the old one.
+// A file that is written. An existing regular file is replaced only when the new file is complete, because a loaded
+// model may still use the bytes of the old file.
 class OutputFile
 {
   public:

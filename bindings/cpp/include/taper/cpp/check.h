@@ -70,7 +70,7 @@ namespace Warning
 
 namespace detail
 {
-// The handler of a thread, or NULL for the standard one.
+// The handler of a thread, or NULL for the standard handler.
 inline WarningHandler *&handler()
 {
     static thread_local WarningHandler *here = nullptr;

@@ -207,7 +207,7 @@ class Library final
         }
         return *this;
     }
-    // Selected names and schemas. Names and schemas with false are left out.
+    // These overloads take selected names and schemas. They leave out names and schemas with false.
     Library &def(detail::SelectiveStr<false>) &
     {
         return *this;

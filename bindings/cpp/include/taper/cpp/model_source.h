@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The sources from which models are loaded: a path, bytes in memory, or an object of the app that reads.
+// The sources from which models are loaded: a path, bytes in memory, or an object of the app that reads the bytes.
 #ifndef TAPER_CPP_MODEL_SOURCE_H
 #define TAPER_CPP_MODEL_SOURCE_H
 

@@ -177,7 +177,7 @@ inline bool canCast(const ScalarType from, const ScalarType to)
            !(from != ScalarType::Bool && to == ScalarType::Bool);
 }
 
-// Returns the type of the result of an operation of the two types.
+// Returns the type of the result of an operation on elements of the two types.
 inline ScalarType promoteTypes(ScalarType a, ScalarType b)
 {
     if (a == ScalarType::Undefined || b == ScalarType::Undefined) {

@@ -458,7 +458,7 @@ template <class Derived> class Cloneable : public Module
 } // namespace nn
 } // namespace torch
 
-// For a module whose forward has defaults: the index of each argument that has one, with the default.
+// For a module whose forward has defaults: the index and the value of each default argument.
 #define FORWARD_HAS_DEFAULT_ARGS(...)                                                                                  \
     bool _forward_has_default_args() override                                                                          \
     {                                                                                                                  \

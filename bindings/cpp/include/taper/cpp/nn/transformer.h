@@ -63,7 +63,7 @@ inline Tensor activate(const activation_t &with, const Tensor &input)
                                                          : c10::get<std::function<Tensor(const Tensor &)>>(with)(input);
 }
 
-// The parts that both layers have, and the helpers that make parts.
+// The parts that encoder layers and decoder layers have, and the helpers that make these parts.
 template <class Derived, class Options> class TransformerLayer : public Cloneable<Derived>
 {
   public:
