@@ -233,7 +233,7 @@ static size_t self_of(const operator* op) // returns count if there is no self
     return op->count;
 }
 
-// Returns FUNCTION, METHOD, both or 0. cpp: the CPP() of the row, which overrides the rules; NULL if it has none.
+// Returns FUNCTION, METHOD, both or 0. cpp: the CPP() of the row, which overrides the rules; NULL if the row has none.
 static unsigned kinds_of(const operator* op, const char *cpp)
 {
     static const struct {

@@ -548,7 +548,7 @@ typedef struct taper_load_options {
     const char *const *disabled_passes;
     size_t disabled_pass_count;
     /* For TorchScript models: names of methods to load in addition to forward and the methods that return bundled
-     * inputs. All others count as absent. Names that the model does not have are ignored. NULL: all methods. */
+     * inputs. All other methods count as absent. Names that the model does not have are ignored. NULL: all methods. */
     const char *const *methods;
     size_t method_count;
     /* Limits of a load. They also limit later work on a draft. A load that exceeds a limit fails with
@@ -580,10 +580,11 @@ TAPER_API TAPER_MUST_USE taper_status taper_model_load_memory(taper_context *con
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset,
                                                           uint64_t length, const taper_load_options *options,
                                                           taper_model **model, taper_error *error);
-/* Copies `size` bytes of the file, from byte `offset` on, to buffer. Returns 0, or another number if it cannot. */
+/* Copies `size` bytes of the file, from byte `offset` on, to buffer. Returns 0 on success, and another number on
+ * failure. */
 typedef int (*taper_read_function)(void *user, uint64_t offset, void *buffer, size_t size);
-/* Loads a model of `size` bytes that read provides. Taper calls read only during this call, in the thread that called.
- * The function fails with TAPER_ERROR_FILE if read fails. */
+/* Loads a model of `size` bytes that read provides. Taper calls read only during this call, in the thread that called
+ * it. The function fails with TAPER_ERROR_FILE if read fails. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_callback(taper_context *context, taper_read_function read,
                                                                 void *user, uint64_t size,
                                                                 const taper_load_options *options, taper_model **model,

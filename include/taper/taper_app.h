@@ -197,8 +197,9 @@ typedef struct taper_ranked {
     size_t index; /* number of the class, from 0 */
     float score;  /* score of the class */
 } taper_ranked;
-/* Ranks the elements of a tensor [classes] or [1, classes]: the best first, equal ones by their index, NaN last. Writes
- * the best `room` classes to ranked, or all of them if there are fewer, and sets *count to the number written. */
+/* Ranks the elements of a tensor [classes] or [1, classes]: the best first, equal elements by their index, NaN last.
+ * Writes the best `room` classes to ranked, or all of them if there are fewer, and sets *count to the number
+ * written. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_scores_top(taper_context *context,
                                                                           const taper_value *scores,
                                                                           taper_ranked *ranked, size_t room,

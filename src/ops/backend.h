@@ -142,7 +142,7 @@ struct taper_backend {
     taper_status (*store)(taper_device *device, taper_run *run, const taper_tensor *from, taper_memory **memory);
     // Receives the seconds that the plain nodes took for a call that run declined. This function and run may set
     // run->replan. The memory of later runs is then planned again, because they will run other nodes. NULL if the
-    // backend does not need it.
+    // backend does not need the time.
     void (*measured)(const taper_segment *segment, taper_run *run, void *recording, double seconds);
     // Describes an opened device to people: its name and its abilities. NULL if there is no description.
     void (*describe)(const taper_device *device, taper_device_words *words);

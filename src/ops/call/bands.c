@@ -176,7 +176,7 @@ static void run_parts(void *argument, size_t begin, size_t end)
     taper_place_leave(place);
 }
 
-// Returns the rows of an image that the thread with the most rows computes.
+// Returns the largest number of rows of an image that one thread computes.
 static size_t most_of_a_thread(size_t out_rows, size_t rows, size_t threads)
 {
     const size_t parts = (out_rows - 1) / rows + 1;
@@ -197,7 +197,7 @@ static size_t cut_parts(banded_run *r, const taper_run *run)
     if (last->images == 1 && parts > threads && parts < 4 * threads) { // the same number of parts for each thread
         r->rows = (last->out_rows - 1) / (parts - parts % threads) + 1;
     }
-    // Kernels are faster with pairs of rows. Use them if no thread gets more work.
+    // Kernels are faster with pairs of rows. Pairs are used if no thread then gets more work.
     const size_t pairs = taper_round_up(r->rows, 2);
     if (last->images > 1 ||
         most_of_a_thread(last->out_rows, pairs, threads) <= most_of_a_thread(last->out_rows, r->rows, threads)) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls in bands. Consecutive layers of an image network can run some rows at a time, if each result has only the next
-// layer as its user. A thread computes a few rows of the first layer, then the rows of the second layer that these
-// allow, and so on. The results between the layers are then rings of rows that remain in the L2 cache, where a whole
-// image would not fit (for example the wide middle of an inverted residual block). Each row of a ring is written once.
-// Each thread computes some of the last result's rows. The few rows of earlier results that two neighbouring threads
-// both need are computed by each of them.
+// layer as its user. A thread computes a few rows of the first layer, then the rows of the second layer for which these
+// are enough, and so on. The results between the layers are then rings of rows that remain in the L2 cache, where a
+// whole image would not fit (for example the wide middle of an inverted residual block). Each row of a ring is written
+// once. Each thread computes some of the last result's rows. The few rows of earlier results that two neighbouring
+// threads both need are computed by each of them.
 //
 // A kernel that can compute some rows of its result says so when it prepares a call (taper_prepare_bands). Recordings
 // join such calls (runtime/recording.h).

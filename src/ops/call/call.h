@@ -277,7 +277,7 @@ void taper_call_blame(const taper_schema *schema, const taper_val *args, size_t 
 // Every call of an operator uses this function.
 TAPER_MUST_USE taper_status taper_call_kernel(taper_call *call, taper_kernel kernel);
 
-// Runs another operator in the same run, for operators that consist of others. args are borrowed.
+// Runs another operator in the same run, for operators that consist of other operators. args are borrowed.
 TAPER_MUST_USE taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count,
                                           taper_val *rets, size_t ret_count);
 

@@ -10,7 +10,7 @@ enum { TAPER_PACK_TENSORS = 6, TAPER_PACK_NUMBERS = 12 };
 
 typedef struct taper_pack_request {
     const void *kind; // address of a static object that identifies the format (the kernel's entry)
-    taper_tensor *tensors[TAPER_PACK_TENSORS]; // source of the pack; entries may be NULL
+    taper_tensor *tensors[TAPER_PACK_TENSORS]; // tensors from which the pack is made; entries may be NULL
     int64_t numbers[TAPER_PACK_NUMBERS];       // other numbers that determine the content
     size_t bytes;
     // Fills data (`bytes` long, uninitialized), except what fill_parts writes. May be NULL.
@@ -29,7 +29,7 @@ typedef struct taper_pack {
     size_t bytes;
     bool kept;                   // true if the pack is in the model's cache
     void *lies;                  // permanent address of a kept pack, valid once *is_there is true
-    const atomic_bool *is_there; // NULL if data is already the permanent address
+    const atomic_bool *is_there; // becomes true when the pack is at the permanent address; NULL if data is that address
 } taper_pack;
 
 #endif

@@ -52,7 +52,7 @@ struct taper_packs {
         void *raw;
         size_t bytes;
         bool taken;
-        atomic_bool is_there; // read without the lock at the end of a run
+        atomic_bool is_there; // true while there is memory to lend; read without the lock at the end of a run
         atomic_bool never;    // always false; a pack that is only lent uses it as its is_there
     } lending;
     size_t mapped_bytes; // number of bytes of packs in the mapped file

@@ -7,7 +7,7 @@
 
 enum { MOST_ARGS = 12, MOST_RESULTS = 4 };
 
-// Copies the tensor to one of another floating-point dtype with the same layout.
+// Copies the tensor to a tensor of another floating-point dtype with the same layout.
 static taper_status convert(taper_run *run, const taper_tensor *from, taper_dtype dtype, taper_tensor **to)
 {
     const int64_t *strides = taper_tensor_is_dense(from) ? from->strides : NULL;

@@ -90,7 +90,7 @@ typedef struct walk {
     taper_ew_class result_class;
     double count; // number of elements that are reduced to one result
     taper_tensor *out[2];
-    size_t width, groups; // results along kept[0] of one step; number of steps along kept[0]
+    size_t width, groups; // number of results along kept[0] in one step; number of steps along kept[0]
     taper_reduce_vector vectors[2];
     taper_transpose_f32_function *turned; // transposes floats instead of gathering them; NULL for other dtypes
     bool has_vector[2];                   // for each pass, true if the vector kernels do it
@@ -510,7 +510,7 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     for (size_t k = 0; k < 1u + r->mean_too; k++) {
         taper_tensor *target = taper_ret_target(call, k);
         if (target != NULL) {
-            // The result overlaps the input, so the input is read before it is written.
+            // The result overlaps the input, so the whole input is read before the result is written.
             if (target->storage == x->storage && apart == NULL) {
                 TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &apart));
                 r->x = apart;

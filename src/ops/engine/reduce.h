@@ -56,7 +56,7 @@ typedef struct taper_reduce {
     taper_reduce_finish finish;
     taper_reduce_args args;
     double correction;
-    // For TAPER_FINISH_SQRT, ROOT and SAME: accumulators of at least this value become infinite; 0: none do.
+    // For TAPER_FINISH_SQRT, ROOT and SAME: accumulators of at least this value become infinite; 0: no number does.
     double overflow;
     bool real;         // true if the result is the real part of a complex accumulator
     taper_dtype dtype; // dtype of the result

@@ -3,7 +3,7 @@
 // lines are contiguous instead, kernels run along rows of neighbours: first the maxima, then the exponentials and their
 // sums, then the quotients. A group of neighbours is narrow enough that the exponentials are still in the cache when
 // they are divided. Short contiguous lines are faster as rows of neighbours, and long lines with few neighbours are
-// faster one by one. Both are transposed on the way, in the cache.
+// faster one by one. Lines of both kinds are transposed on the way, in the cache.
 #include "ops/engine/softmax_lines.h"
 
 #include <math.h>
@@ -90,7 +90,7 @@ static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x,
             mul(lanes, to, sum, to, -INFINITY, INFINITY);
         } else {
             // Subtracts the maximum and the logarithm in two steps, because their sum would round away a logarithm that
-            // is small beside the maximum.
+            // is small compared with the maximum.
             sub(lanes, (const float *)(const void *)(x + r * line.in), top, to, -INFINITY, INFINITY);
             sub(lanes, to, sum, to, -INFINITY, INFINITY);
         }

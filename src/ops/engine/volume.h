@@ -55,8 +55,8 @@ TAPER_MUST_USE taper_status taper_out_check(const taper_call *call, size_t at, c
 double taper_number_load(taper_dtype dtype, const void *data, int64_t index);
 void taper_number_store(taper_dtype dtype, void *data, int64_t index, double value);
 
-// Computes the strides of PyTorch's empty_like of a tensor: the tensor's own if it is dense, otherwise dense ones in
-// the same order.
+// Computes the strides of PyTorch's empty_like of a tensor: the tensor's own strides if it is dense, otherwise dense
+// strides in the same order.
 void taper_strides_like(const taper_tensor *tensor, const int64_t *sizes, int64_t *strides);
 
 #endif

@@ -105,8 +105,8 @@ static void free_values(taper_tape_node *node, taper_val *values, size_t count)
 }
 
 // Frees the tensors that a node saved. A node that saved only sizes and numbers can be visited again. Also frees the
-// tensors of `inner`, the node of a write to a view, unless the outputs depend on that node directly. The computation
-// then visits that node later.
+// tensors of `inner`, the node of a write to a view, unless the outputs depend on that node directly. If they do, the
+// computation visits that node later.
 static void free_saved(taper_tape_node *node)
 {
     free_values(node, node->args, node->arg_count);

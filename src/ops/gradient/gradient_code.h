@@ -21,7 +21,7 @@ enum {
 // one for N = 0.
 enum {
     TAPER_GRADIENT_ARGUMENT = 0x00, // pushes argument N of the call
-    TAPER_GRADIENT_SHAPE = 0x20,    // does the same for an argument of which only the sizes and the dtype are read
+    TAPER_GRADIENT_SHAPE = 0x20,    // pushes argument N, of which only the sizes and the dtype are read
     TAPER_GRADIENT_RESULT = 0x40,   // pushes result N of the call
     TAPER_GRADIENT_GRAD = 0x48,     // pushes the gradient of result N
     TAPER_GRADIENT_INT = 0x50,      // pushes the int N of the table
@@ -35,7 +35,7 @@ enum {
     TAPER_GRADIENT_LIST = 0x7e,     // makes a list; the next byte is 4 * the number of values + the kind of the items
     TAPER_GRADIENT_PICK = 0x7f, // keeps one of the top values; the next byte is 16 * its index + the number of values
     TAPER_GRADIENT_CALL = 0x80, // replaces its arguments by the results of call N of the table
-    TAPER_GRADIENT_RARE = 0xfc  // the same, for call 256 * N + the next byte + the number of calls above
+    TAPER_GRADIENT_RARE = 0xfc  // like CALL, for call 256 * N + the next byte + the number of calls that CALL can name
 };
 
 // The kinds of a list's items.

@@ -79,7 +79,7 @@ TAPER_STEPS_KERNEL(taper_op_gelu_gradient)
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_mul_Tensor, &s->args[0], slope));
 }
 
-// The operator itself makes the mask, of a tensor of ones, so that the random numbers equal those that a run without
+// The operator itself makes the mask from a tensor of ones, so that the random numbers equal those that a run without
 // gradients draws.
 TAPER_STEPS_KERNEL(taper_op_dropout_steps)
 {
@@ -205,7 +205,7 @@ TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
         }
         const taper_step_value free_grad = taper_steps_ints(s, of_grad, free_counts[1 - t]);
         const taper_step_value free_other = taper_steps_ints(s, order[1 - t], free_counts[1 - t]);
-        // The product has the free dimensions of this tensor, then the contracted ones in ascending order.
+        // The product has the free dimensions of this tensor, then the contracted dimensions in ascending order.
         taper_step_value product = TAPER_STEP(s, aten_tensordot, &s->args[0], &s->args[2 - t], free_grad, free_other);
         for (size_t i = 0; i < counts[t]; i++) {
             size_t before = 0;

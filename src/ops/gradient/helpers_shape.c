@@ -201,7 +201,7 @@ TAPER_STEPS_KERNEL(taper_op_unstack)
     return taper_steps_ret(s, 0, made);
 }
 
-// Puts the gradient of a reduction that chose one element to the place of that element.
+// Puts the gradient of a reduction that chose one element at the place of that element.
 TAPER_STEPS_KERNEL(taper_op_at_reduced)
 {
     const taper_tensor *const like = s->args[1].as.tensor;

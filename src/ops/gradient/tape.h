@@ -92,8 +92,8 @@ void taper_tape_end(taper_tape *tape);
 TAPER_MUST_USE taper_status taper_tape_edge_of(taper_run *run, taper_tensor *tensor, taper_tape_edge *edge);
 // Returns true if the tensor needs a gradient.
 bool taper_tape_requires(const taper_tensor *tensor);
-// Returns true if the tensor was computed from others that need a gradient. A view that needs a gradient because of its
-// base does not count as computed before an operator uses it, as in PyTorch.
+// Returns true if the tensor was computed from other tensors that need a gradient. A view that needs a gradient because
+// of its base does not count as computed before an operator uses it, as in PyTorch.
 bool taper_tape_is_computed(const taper_tensor *tensor);
 // Returns the tensor over the same elements for use by formulas: it has no base, and its history leads to `edge`.
 TAPER_MUST_USE taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,

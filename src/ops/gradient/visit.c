@@ -369,8 +369,8 @@ static taper_status to_slices(taper_engine *e, taper_tape_node *node, size_t edg
     return taper_engine_add(e, &s->outer->edges[edge], grad);
 }
 
-// A write to a view: the gradient of the base goes to the base before the write, except for the view's elements. These
-// go through the write.
+// A write to a view: the gradient of the base goes to the base before the write, except for the view's elements, whose
+// gradient goes through the write.
 static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
 {
     slices s = {.outer = node, .of_self = taper_val_none()};

@@ -40,7 +40,7 @@
 // number of pixels of a row.
 //
 // The summand (add) of the epilogue may be the memory of C (C += A * W), which also permits dividing K. Sums run over
-// taps, then over k, in this order; tiles of one or two rows have up to 4 partial sums. They use FMA if the entry has
+// taps, then over k, in this order; tiles of one or two rows have up to 4 partial sums. Sums use FMA if the entry has
 // it. Only the elements of A, W, the summand and C that the arguments name are read or written (over_read is 0 in every
 // entry).
 #ifndef TAPER_KERNELS_GEMM_F32_H

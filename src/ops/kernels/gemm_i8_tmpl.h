@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the x86 and WebAssembly gemm kernels for quantized numbers, written with the macros of simd_i8_x86.h: up
 // to MR_MAX rows by NR = two registers of columns. For four k there are two loads of weights, and one broadcast per
-// row. The including file defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(). If
-// panels of a vector and a half are faster with these, it defines HALVES, I8(twice…), I8(halves) and store_halves().
-// With OWN_PRODUCTS it adds the methods BYTES and WORDS to PLAIN, the method of adding products that this file
-// contains; then run_strip() and way_of_windows() choose one for a job, and gemm_i8_pairs_avx2.h has the functions.
+// row. The including file defines MR_MAX, store_rows() (two rows of bytes, at most NR columns) and store_floats(). To
+// compute panels of a vector and a half faster, it may define HALVES, I8(twice…), I8(halves) and store_halves(). With
+// OWN_PRODUCTS it adds the methods BYTES and WORDS to PLAIN, the method of adding products that this file contains;
+// then run_strip() and way_of_windows() choose one for a job, and gemm_i8_pairs_avx2.h has the functions.
 #include "ops/kernels/gemm_i8.h"
 
 #define NR (2 * LANES)

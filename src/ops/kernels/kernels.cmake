@@ -131,8 +131,8 @@ foreach(level IN LISTS TAPER_CPU_LEVELS)
     endif()
 endforeach()
 
-# The scalar kernels are always built, as the last resort. If other kernels are built too, the scalar ones are built for
-# size, unless TAPER_CPU_LEVELS names them or the whole build is for speed.
+# The scalar kernels are always built, as the last resort. If other kernels are built too, the scalar kernels are built
+# for size, unless TAPER_CPU_LEVELS names them or the whole build is for speed.
 set(TAPER_LAST_RESORT OFF)
 if(TAPER_CPU_LEVELS)
     if(NOT "scalar" IN_LIST TAPER_CPU_LEVELS)

@@ -128,9 +128,9 @@ typedef struct taper_native_numbers {
     NATIVE(ABS, C64, taper_native_pair, uint32_t, REAL, taper_native_hypot(x.re, x.im))                                \
     NATIVE(ANGLE, C64, taper_native_pair, uint32_t, REAL, v_atan2(x.im, x.re))
 
-// Quotients and remainders that round to zero or down. Integers of up to 16 bits are divided as floats, wider ones as
-// doubles. DIVISION(operator, type, T, W, R, value): `value` is computed from x, y, the quotient q and the remainder r,
-// which are signed.
+// Quotients and remainders that round to zero or down. Integers of up to 16 bits are divided as floats, wider integers
+// as doubles. DIVISION(operator, type, T, W, R, value): `value` is computed from x, y, the quotient q and the remainder
+// r, which are signed.
 #define TAPER_NATIVE_DIVIDED(DIVISION, name, value)                                                                    \
     DIVISION(name, U8, uint8_t, uint32_t, float, value)                                                                \
     DIVISION(name, I8, int8_t, uint32_t, float, value)                                                                 \
@@ -143,8 +143,8 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
     TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + (((r != 0) & ((r < 0) != (y < 0))) ? (W)y : 0)))
 
-// Operators that have a fast formula, which is exact enough only if the operands fit, and a slow one for all operands.
-// For complex numbers the slow formula uses doubles, because the fast one would overflow or be inexact.
+// Operators that have a fast formula, which is exact enough only if the operands fit, and a slow formula for all
+// operands. For complex numbers the slow formula uses doubles, because the fast formula would overflow or be inexact.
 // STEPWISE(operator, type, T, fits, fast, slow): `fits` is true if x and y fit. The fast formula is used if all
 // elements of a step fit.
 #define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \

@@ -3,7 +3,7 @@
 //   const taper_vector_entry *v = taper_vector_f32_select(cpu);  v->unary[TAPER_UNARY_SIGMOID](n, x, y, NULL);
 //
 // A kernel of this family reads and writes only the elements that its arguments name. y may be x (or a or b) itself,
-// but must not overlap it otherwise. Strides are in floats. min and max are limits of the results, -INFINITY and
+// but must not overlap it in any other way. Strides are in floats. min and max are limits of the results, -INFINITY and
 // INFINITY for none; a NaN stays NaN.
 //
 // Accuracy, measured on one float in 101 against double precision (kernel_check --thorough), in units of the last
@@ -155,9 +155,9 @@ typedef void taper_distance_f32_function(size_t rows, size_t n, const float *x, 
 // be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
-// Computes out[i], the reduction of the n floats at x + i * x_stride. A line has at least the length of a vector,
-// and at most a few times this length. Computed one by one, such lines would wait for the latency of each addition. The
-// result of a line does not depend on the others.
+// Computes out[i], the reduction of the n floats at x + i * x_stride. A line has at least the length of a vector, and
+// at most a few times this length. Computed one by one, such lines would wait for the latency of each addition. The
+// result of a line does not depend on the other lines.
 typedef void taper_reduce_lines_f32_function(size_t lines, size_t n, const float *x, size_t x_stride, float *out);
 // Computes y = exp(x - max) / sum of these exponentials for one row, or the logarithm of this quotient.
 typedef void taper_softmax_f32_function(size_t n, const float *x, float *y);

@@ -35,7 +35,7 @@ TAPER_TEMPLATE void input_block(const uint8_t *const *x, size_t c, W zero, int16
             t[i][j] = made[i];
     }
     // A constant that is added to all inputs changes only one transformed value, by 36 times the constant. The zero
-    // point is therefore subtracted only there.
+    // point is therefore subtracted only from that value.
     TAPER_NO_UNROLL
     for (size_t i = 0; i < SIDE; i++, v += SIDE * v_stride) {
         W made[SIDE];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs another operator, given its row of the operator list, for operators that consist of others.
+// Runs another operator, given its row of the operator list, for operators that consist of other operators.
 #include "ops/list/registry.h"
 
 taper_status taper_call_op(taper_run *run, const taper_op *op, taper_val *args, size_t arg_count, taper_val *rets,

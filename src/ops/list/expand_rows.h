@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The rows of op_list.h for programs that run during the build. The variants of an operator that IN_PLACE( ) and OUT( )
-// describe become separate rows. Their schema, kernel and param follow from the functional row, and they have its facts
-// plus those of the variant. Words that are not facts of the library, WANTS( ), FORM( ), ON_QUANTIZED( ) and CPP( ),
-// are separated from the flags. Include this once, after a definition of fail( ), which ends the program.
+// describe become separate rows. Their schema, kernel and param follow from the functional row, and they have the facts
+// of the functional row and of the variant. Words that are not facts of the library, WANTS( ), FORM( ), ON_QUANTIZED( )
+// and CPP( ), are separated from the flags. Include this once, after a definition of fail( ), which ends the program.
 #ifndef TAPER_OPS_EXPAND_ROWS_H
 #define TAPER_OPS_EXPAND_ROWS_H
 

@@ -36,7 +36,7 @@ static inline double step(const grid_work *work, double value)
 }
 
 // Converts a coordinate in [-1, 1] to an input position. PyTorch rounds differently for images and volumes, so this
-// does too.
+// function does too.
 static double unnormalize(const grid_work *work, double x, int64_t size)
 {
     const double n = (double)size;

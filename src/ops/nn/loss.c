@@ -22,7 +22,7 @@ enum { INPUTS = 4 };
 
 typedef struct loss_work {
     taper_loss_kind kind;
-    taper_tensor *inputs[INPUTS]; // inputs of the loss; NULL for a missing one
+    taper_tensor *inputs[INPUTS]; // inputs of the loss; NULL for a missing input
     size_t input_count;
     double number; // beta, delta, margin or eps
     bool flags[2]; // log_target of KL_DIV; or log_input and full of POISSON

@@ -2,7 +2,7 @@
 // max_pool and adaptive_max_pool in one to three dimensions, with and without indices. The result is the first of the
 // largest elements of a window. A NaN is larger than every number, and the last NaN is the result. A window without
 // elements, which dilation can cause, gives -inf or the smallest integer, and its first position. PyTorch 2 accepts
-// integers, except in the pools that it does not compute as 2-D or 3-D pools; these are refused here too.
+// integers, except in the pools that it does not compute as 2-D or 3-D pools; those pools refuse integers here too.
 #include <math.h>
 
 #include "ops/call/call.h"

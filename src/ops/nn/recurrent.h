@@ -20,8 +20,8 @@ typedef struct taper_rnn_steps {
 } taper_rnn_steps;
 
 // Runs one direction of one layer. All tensors have the working dtype (float or double). x is [rows, in]. h [batch,
-// hidden or projected] and c [batch, hidden] are contiguous; they contain the first state, and afterwards the last one.
-// If out is not NULL, it receives h of each row, out_step elements apart.
+// hidden or projected] and c [batch, hidden] are contiguous; they contain the first state, and afterwards the last
+// state. If out is not NULL, it receives h of each row, out_step elements apart.
 TAPER_MUST_USE taper_status taper_rnn_run(taper_call *call, taper_rnn_kind kind, const taper_rnn_weights *weights,
                                           const taper_tensor *x, const taper_rnn_steps *steps, bool reverse,
                                           taper_tensor *h, taper_tensor *c, void *out, int64_t out_step);

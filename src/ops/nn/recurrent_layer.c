@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // One direction of one recurrent layer. The products with the input are computed for all steps at once. Each step then
 // adds the products with the state. In both directions the active sequences of a step come first, so rows of the state
-// that are not active keep their values. A backward layer keeps the first state in these rows, a forward layer the last
-// one.
+// that are not active keep their values. A backward layer keeps the first state in these rows, a forward layer keeps
+// the last state.
 #include <math.h>
 
 #include "ops/engine/matmul.h"

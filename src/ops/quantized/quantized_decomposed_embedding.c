@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quantized_decomposed::embedding_byte, _4bit and _2bit, which ExecuTorch's quantizers write. Rows of a table of small
 // integers have, for each group of columns, a scale and a zero point in the scale's dtype. A packed byte has 8 / bits
-// elements with an offset instead of a sign: two elements, of which the first is in the high half, or four, of which
-// the first is in the lowest bits.
+// elements with an offset instead of a sign: two elements, of which the first is in the high half, or four elements, of
+// which the first is in the lowest bits.
 #include "base/half.h"
 #include "ops/call/call.h"
 #include "ops/call/parallel.h"

@@ -100,7 +100,7 @@ static int64_t pad_source(pad_mode mode, int64_t at, int64_t length)
     }
 }
 
-// Copies the signal into a new contiguous tensor of batch x length with that dtype, and adds `pad` elements at both
+// Copies the signal into a new contiguous tensor of batch x length with this dtype, and adds `pad` elements at both
 // ends of every line.
 static taper_status make_signal(taper_run *run, const taper_tensor *x, taper_dtype dtype, pad_mode mode, int64_t pad,
                                 taper_tensor **signal)

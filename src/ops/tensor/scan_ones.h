@@ -3,7 +3,7 @@
 #ifndef TAPER_OPS_TENSOR_SCAN_ONES_H
 #define TAPER_OPS_TENSOR_SCAN_ONES_H
 
-// Copies lines of one element. Returns false, with nothing done, if lines are longer.
+// Copies lines of one element. Returns false, with nothing done, if lines have more than one element.
 static bool scan_ones(taper_run *run, taper_scan kind, const taper_tensor *x, size_t dim, taper_tensor *out)
 {
     if (x->rank == 0 || x->sizes[dim] != 1 || out->dtype != x->dtype ||

@@ -12,8 +12,8 @@
 namespace c10
 {
 
-// Functions are templates, so that only programs that call them compile them. Two values may share memory if a set of
-// one is a set of the other. The set "*" stands for all memory.
+// Functions are templates, so that only programs that call them compile them. Two values may share memory if they have
+// a set of memory in common. The set "*" stands for all memory.
 class AliasInfo
 {
   public:

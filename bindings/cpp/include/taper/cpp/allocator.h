@@ -31,7 +31,7 @@ class DataPtr
     DataPtr() : DataPtr(nullptr, Device(kCPU))
     {
     }
-    // Does not own the memory.
+    // The DataPtr does not own the memory.
     DataPtr(void *data, Device device) : DataPtr(data, nullptr, detail::deleteNothing, device)
     {
     }
@@ -81,7 +81,7 @@ class DataPtr
     {
         return get_deleter() == expected ? static_cast<T *>(get_context()) : nullptr;
     }
-    // Replaces the deleter if it is the expected one; returns whether it did.
+    // Replaces the deleter if it is the expected one. Returns true if the deleter was replaced.
     bool compare_exchange_deleter(DeleterFnPtr expected, DeleterFnPtr replacement)
     {
         if (get_deleter() != expected) {
@@ -155,7 +155,7 @@ struct InefficientStdFunctionContext {
 
 constexpr size_t gAlignment = 64; // alignment in bytes of memory of the CPU
 
-// The system's address of a block is stored before the block.
+// The address that the system returned for a block is stored before the block.
 class CPUBlockAllocator : public Allocator
 {
   public:
@@ -195,7 +195,7 @@ inline Allocator *GetDefaultCPUAllocator()
 
 namespace detail
 {
-// The allocator that a program set for the CPU. Programs set it before they have threads.
+// The allocator that a program set for the CPU. Programs set it before they start threads.
 struct AllocatorOfCPU {
     Allocator *allocator;
     uint8_t priority;

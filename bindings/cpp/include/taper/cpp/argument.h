@@ -116,14 +116,14 @@ class Argument
     }
     // Returns the lines of the error about a value of another type.
     std::string formatTypeMismatchMsg(const std::string &actual_type) const;
-    // Returns true if calls written for the old argument are right for this one. Writes to why_not, unless it is null,
-    // why the types do not fit.
+    // Returns true if calls written for the old argument are right for this argument. Writes to why_not, unless it is
+    // null, why the types do not fit.
     bool isBackwardCompatibleWith(const Argument &old, std::ostream *why_not = nullptr) const
     {
         return has_same_form(old) && old.type_->isSubtypeOfExt(*type_, why_not) &&
                (!old.default_.has_value() || has_default_of(old));
     }
-    // Returns true if calls written for this argument are right for the old one.
+    // Returns true if calls written for this argument are right for the old argument.
     bool isForwardCompatibleWith(const Argument &old, std::ostream *why_not = nullptr) const
     {
         return has_same_form(old) && type_->isSubtypeOfExt(*old.type_, why_not) &&
@@ -159,7 +159,7 @@ class Argument
     mutable std::shared_ptr<AliasInfo> alias_info_; // null until needed
 };
 
-// One of the arguments or of the results of a schema.
+// Selects the arguments or the results of a schema.
 enum class SchemaArgType { input, output };
 struct SchemaArgument {
     SchemaArgType type;
@@ -182,7 +182,7 @@ inline size_t findFirstOutArg(const std::vector<Argument> &arguments)
     }
     return index;
 }
-// Returns true if the names are equal, and each type of the child is a subtype of the parent's.
+// Returns true if the names are equal, and each type of the child is a subtype of the parent's type.
 inline bool isSubtypeOfList(ArrayRef<Argument> child, ArrayRef<Argument> parent, std::ostream *why_not)
 {
     bool is = child.size() == parent.size();

@@ -161,7 +161,7 @@ class Arguments
         size_t count_;
     };
 
-    // Views an argument, or the value of an optional one; returns null if there is no value.
+    // Returns an argument, or the value of an optional argument; null if there is no value.
     template <class T> static const T *whole(const void *argument)
     {
         return static_cast<const T *>(argument);
@@ -385,7 +385,7 @@ class Arguments
                : number.isBoolean()       ? make(taper_value_bool, number.toBool() ? 1 : 0)
                                           : make(taper_value_int, number.toLong());
     }
-    // A tensor over the model's own bytes gets a copy of them before an operator writes to it.
+    // A tensor over the model's own bytes gets a copy of the bytes before an operator writes to the tensor.
     static void own_bytes(const at::Tensor &tensor)
     {
         if (tensor.info().read_only) {

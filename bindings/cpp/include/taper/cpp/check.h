@@ -13,7 +13,7 @@ namespace c10
 
 namespace detail
 {
-// Follows the parts of a message, so that there is always one part.
+// The end marker after the parts of a message, so that a message always has at least one part.
 struct MessageEnd {
 };
 inline std::ostream &operator<<(std::ostream &out, MessageEnd)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // Reads from the TorchScript sources of a file which attributes of a class are parameters and buffers, their declared
-// types, and the methods. Objects in a file have only names and values.
+// types, and the methods. The objects in a file do not say this: they have only names and values.
 #ifndef TAPER_CPP_CLASS_SOURCE_H
 #define TAPER_CPP_CLASS_SOURCE_H
 

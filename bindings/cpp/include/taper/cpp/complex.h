@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::complex: a complex number with the memory of std::complex, and its functions. complex<float> converts to
+// c10::complex: a complex number with the memory layout of std::complex, and its functions. complex<float> converts to
 // complex<double> without a cast; other conversions need a cast.
 #ifndef TAPER_CPP_COMPLEX_H
 #define TAPER_CPP_COMPLEX_H

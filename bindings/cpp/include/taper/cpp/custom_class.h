@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // torch::CustomClassHolder: objects of the app's classes as values, and torch::class_, which registers such a class.
-// Code in C++ can pass objects through values and call the registered methods. Models cannot use them.
+// Code in C++ can pass objects through values and call the registered methods. Models cannot use these objects.
 #ifndef TAPER_CPP_CUSTOM_CLASS_H
 #define TAPER_CPP_CUSTOM_CLASS_H
 

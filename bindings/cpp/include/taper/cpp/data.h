@@ -190,7 +190,7 @@ template <class Set, class Transform> MapDataset<Set, Transform> map(Set dataset
     return {std::move(dataset), std::move(transform)};
 }
 
-// Data sets that share one data set.
+// A data set whose copies share one underlying data set.
 template <class Set>
 class SharedBatchDataset
     : public BatchDataset<SharedBatchDataset<Set>, typename Set::BatchType, typename Set::BatchRequestType>
@@ -357,7 +357,7 @@ template <class Input, class Output = Input> class Lambda : public Transform<Inp
 template <class T, class Batch = std::vector<T>> using Collation = BatchTransform<Batch, T>;
 template <class T, class Batch = std::vector<T>> using Collate = BatchLambda<Batch, T>;
 
-// Makes one example of a batch, whose tensors have one dimension more.
+// Makes one example of the examples of a batch; its tensors have one more dimension.
 template <class T = Example<>> struct Stack;
 template <> struct Stack<Example<>> : public Collation<Example<>> {
     Example<> apply_batch(std::vector<Example<>> examples) override
@@ -410,7 +410,7 @@ template <class Target = at::Tensor> class TensorLambda : public TensorTransform
     FunctionType function_;
 };
 
-// Subtracts the mean of each channel and divides by its deviation. The first dimension is the channels.
+// Subtracts the mean of each channel and divides by its standard deviation. The first dimension is the channels.
 template <class Target = at::Tensor> struct Normalize : public TensorTransform<Target> {
     Normalize(c10::ArrayRef<double> means, c10::ArrayRef<double> deviations)
         : mean(torch::tensor(means, torch::kFloat32).unsqueeze(1).unsqueeze(2)),

@@ -62,7 +62,8 @@ typedef struct {
 typedef struct DLManagedTensor {
     DLTensor dl_tensor;
     void *manager_ctx;
-    // Releases the tensor. The library that takes a tensor calls it once; null if nothing must be released.
+    // Releases the tensor; null if nothing must be released. The library that takes the tensor calls this function
+    // once.
     void (*deleter)(struct DLManagedTensor *self);
 } DLManagedTensor;
 #endif
@@ -121,7 +122,7 @@ inline DLDevice getDLContext(const Tensor &, const int64_t &device_id)
     return made;
 }
 
-// Returns a tensor over the same memory, which exists until the caller calls its deleter.
+// Returns a tensor over the memory of `source`. The result exists until the caller calls its deleter.
 inline DLManagedTensor *toDLPack(const Tensor &source)
 {
     struct Owner {
@@ -148,7 +149,7 @@ inline DLManagedTensor *toDLPack(const Tensor &source)
     owner->made.dl_tensor.byte_offset = 0;
     return &owner.release()->made;
 }
-// Returns a tensor over the memory of `source`, and calls its deleter when the memory is no longer used.
+// Returns a tensor over the memory of `source`, whose deleter is called when the memory is no longer used.
 inline Tensor fromDLPack(const DLManagedTensor *source)
 {
     const DLTensor &from = source->dl_tensor;

@@ -42,8 +42,7 @@ inline ErrorKind error_kind(taper_status status, const std::string &op, const st
 {
     static const struct {
         ErrorKind kind;
-        const char *op, *begin, *part; // beginning of the operator's name, beginning of the text, and a text that is
-                                       // inside the text
+        const char *op, *begin, *part; // beginning of the operator's name; beginning and a later part of the text
     } rules[] = {
         {ErrorKind::Index, "", "Dimension out of range (", ""},
         {ErrorKind::Index, "", "Dimension specified as ", ""},

@@ -32,7 +32,7 @@ struct ErrorReport : public std::exception {
     template <class T> friend const ErrorReport &operator<<(const ErrorReport &report, const T &part);
     mutable std::string text_;
 };
-// Adds to the text, also of a const report, so that it can be written in a throw expression.
+// Adds to the text. The report may be const, so that << can be used in a throw expression.
 template <class T> const ErrorReport &operator<<(const ErrorReport &report, const T &part)
 {
     std::ostringstream out;

@@ -67,7 +67,7 @@ inline size_t getBailoutDepth()
     return depth;
 }
 
-// A switch with a function that sets it, and one that returns it.
+// A switch, with a function that sets it and a function that returns it.
 #define TAPER_CPP_SWITCH(name, initial)                                                                                \
     inline std::atomic<bool> &name##_switch()                                                                          \
     {                                                                                                                  \

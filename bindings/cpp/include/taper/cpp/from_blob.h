@@ -17,7 +17,7 @@ using Deleter = std::function<void(void *)>;
 struct BlobOwner {
     Deleter deleter;
     void *data;
-    // The library calls this from C, so that no exception may leave it.
+    // The library calls this function from C, so no exception may leave the function.
     static void release(void *user) noexcept
     {
         const std::unique_ptr<BlobOwner> owner(static_cast<BlobOwner *>(user));

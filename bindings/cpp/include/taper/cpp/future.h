@@ -28,7 +28,7 @@ class Future final : public Foreign
         std::unique_lock<std::mutex> guard(lock_);
         done_.wait(guard, [this] { return is_done_; });
     }
-    // Waits, and throws the exception if there is one.
+    // Waits until the future is completed, and throws the exception if there is one.
     void waitAndThrow()
     {
         wait();
@@ -185,7 +185,7 @@ template <> struct Convert<intrusive_ptr<ivalue::Future>> {
 namespace impl
 {
 template <> struct TypeName<intrusive_ptr<ivalue::Future>> {
-    static constexpr bool known = false; // the type inside the future is the type of the object
+    static constexpr bool known = false; // false, because each future object has its own type of value
     static std::string text()
     {
         return "Future[Any]";

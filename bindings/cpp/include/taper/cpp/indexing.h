@@ -240,7 +240,8 @@ struct Sliced {
         indices.resize(static_cast<size_t>(dim) + 1);
         indices.back() = index;
     }
-    // Applies a bool index: inserts a dimension and an index that selects its element if `keep`, otherwise nothing.
+    // Applies a bool index: inserts a dimension, and an index that selects its element if `keep` is true, or no
+    // element.
     void keep_or_drop(int64_t dim, bool keep)
     {
         tensor = tensor.unsqueeze(dim);

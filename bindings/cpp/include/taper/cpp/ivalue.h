@@ -509,7 +509,8 @@ struct IValue final {
     }
     // True if the two values share memory: they are one tensor or container, or tensors over one storage.
     bool isAliasOf(const IValue &other) const;
-    // A bool, or a tensor with the comparison of each element if both are tensors. Containers compare their items.
+    // Returns a bool, or if both values are tensors, a tensor with the comparison of each element. Containers compare
+    // their items.
     IValue equals(const IValue &other) const;
     // Throws for kinds that a dict cannot have as keys.
     static size_t hash(const IValue &value);
@@ -543,7 +544,7 @@ struct IValue final {
     using HashAliasedIValueMap = std::unordered_map<IValue, IValue, HashAliasedIValue, CompAliasedIValues>;
     // True if the two values, or what is inside them, share memory.
     template <class Unused = void> bool overlaps(const IValue &other) const;
-    // Inserts the value and all that is inside it and can be shared.
+    // Inserts the value, and all values inside it that can be shared.
     template <class Values> void getSubValues(Values &values) const;
     // Calls the function with the value and all that is inside it, but not with what is inside a value for which the
     // function returned true.

@@ -52,7 +52,7 @@ template <class> struct HandleOf {
 };
 } // namespace detail
 
-// A function and its dispatch key. Without dispatch(), the key is that of the library to which the function is added.
+// A function and its dispatch key. Without dispatch(), the function gets the key of the library to which it is added.
 class CppFunction final
 {
   public:
@@ -110,7 +110,7 @@ class CppFunction final
     CppFunction() = default;
     std::shared_ptr<taper::cpp::OperatorFunction> function_;
     c10::optional<c10::DispatchKey> key_;
-    std::shared_ptr<std::string> boxed_name_; // name of a boxed function, which reads it
+    std::shared_ptr<std::string> boxed_name_; // name of a boxed function; the function reads the name here
     bool is_fallthrough_ = false;
 };
 
@@ -260,7 +260,7 @@ class Library final
                              ": TORCH_LIBRARY and TORCH_LIBRARY_FRAGMENT do");
         }
     }
-    // Adds the namespace to a name. If the name has a namespace already, it must be this one.
+    // Adds the namespace to a name. If the name has a namespace already, it must be this namespace.
     std::string qualified(const std::string &text) const
     {
         const std::string name = text.substr(0, text.find('('));

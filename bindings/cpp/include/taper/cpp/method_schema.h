@@ -178,13 +178,13 @@ class FunctionSchema
         }
         return made;
     }
-    // A schema has the types of its text, as in real_type().
+    // Returns a copy, because the types of a schema's text are the real types here.
     FunctionSchema cloneWithRealTypes(bool = true) const
     {
         return *this;
     }
-    // Returns true if functions of this schema may stand for functions of the other. as_method: the first argument is
-    // the object, whose types are not compared.
+    // Returns true if functions of this schema may be used in place of functions of the other schema. as_method: the
+    // first argument is the object, and its types are not compared.
     bool isSubtypeOf(const FunctionSchema &other, bool as_method, std::ostream *why_not = nullptr) const
     {
         const size_t start = as_method ? 1 : 0;

@@ -23,7 +23,7 @@ using Stack = std::vector<c10::IValue>;
 struct ModuleInfo {
     uint64_t bytecode_version;
     uint64_t operator_version;
-    std::unordered_map<std::string, int> opname_to_num_args; // empty: Taper does not keep the numbers
+    std::unordered_map<std::string, int> opname_to_num_args; // empty: Taper does not keep the numbers of arguments
     std::unordered_set<std::string> function_names;
     std::unordered_set<std::string> type_names;
 };

@@ -37,7 +37,7 @@ struct NamedType : public Type {
 using NamedTypePtr = std::shared_ptr<NamedType>;
 using ConstNamedTypePtr = std::shared_ptr<const NamedType>;
 
-// Types of schemas and of sources, which no value has.
+// Types that schemas and sources can name, but that no value has.
 struct InterfaceType : public NamedType {
     using NamedType::NamedType;
     static constexpr TypeKind Kind = TypeKind::InterfaceType;

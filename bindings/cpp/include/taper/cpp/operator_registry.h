@@ -27,7 +27,7 @@ struct AddedOperator {
     std::string name;
     std::string schema; // schema registered with the library; empty if none is yet
     std::string where;  // source line that defines the operator; empty if no line does
-    bool own = false;   // true if the library has an operator of this name, which models call
+    bool own = false;   // true if the library itself has an operator of this name; models then call that operator
     std::vector<Kernel> kernels;
 };
 

@@ -19,8 +19,8 @@ namespace taper
 namespace cpp
 {
 
-// A handle is used by one thread at a time: a call takes one and returns it. The class needs no static guard and no
-// destructor, because other threads may call the operator while the process ends.
+// A handle is used by one thread at a time: a call takes a handle and returns it. The class needs no static guard and
+// no destructor, because other threads may call the operator while the process ends.
 class Operator
 {
   public:
@@ -95,7 +95,8 @@ class Operator
     {
         static const Closer closer{};
         (void)closer;
-        DefaultGenerator::get().state(); // comes before the handle, which an exception here would leak
+        // This call comes before the handle is taken, because an exception here would leak the handle.
+        DefaultGenerator::get().state();
         ErrorScope error;
         taper_operator *found = nullptr;
         error.check(taper_operator_find(context(), name_, &found, error));
@@ -153,7 +154,7 @@ class OperatorLease
     taper_operator *op_;
 };
 
-// Returns the operator with a name known only at run time. It is kept forever.
+// Returns the operator with a name known only at run time. The operator is kept forever.
 inline Operator &operator_named(const std::string &name)
 {
     struct Named {
@@ -170,8 +171,8 @@ inline Operator &operator_named(const std::string &name)
     return *found->second;
 }
 
-// Returns the operator with a name that is a string literal. A small table remembers it by the literal's address. A
-// library that was unloaded may have had another literal at that address, so the names are compared too.
+// Returns the operator with a name that is a string literal. A small table remembers the operator by the literal's
+// address. A library that was unloaded may have had another literal at that address, so the names are compared too.
 inline Operator &operator_of(const char *name)
 {
     enum { slots = 1024, tries = 4 };

@@ -151,7 +151,7 @@ template <class F> void parallel_for(const int64_t begin, const int64_t end, con
     const auto call = [](void *argument, int64_t from, int64_t to) { (*static_cast<const F *>(argument))(from, to); };
     internal::ParallelLoop::run(begin, end, grain_size, call, const_cast<F *>(&body));
 }
-// Returns the sum, in the order of the parts, of body(from, to, identity).
+// Returns the sum of the results of body(from, to, identity), added in the order of the parts.
 template <class T, class F, class Sum>
 T parallel_reduce(const int64_t begin, const int64_t end, const int64_t grain_size, const T identity, const F &body,
                   const Sum &sum)

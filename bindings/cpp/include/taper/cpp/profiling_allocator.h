@@ -85,7 +85,7 @@ namespace taper
 namespace cpp
 {
 
-// An allocator for the duration of a guard. It exists until its last block is freed.
+// The allocator that serves one guard. It exists until its last block is freed, which may be after the guard ends.
 class PlannedAllocator
 {
   public:

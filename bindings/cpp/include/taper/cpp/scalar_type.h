@@ -170,7 +170,7 @@ inline ScalarType toComplexType(ScalarType type)
     }
 }
 // Returns true if a result of the first type can be stored as the second. The kinds are bool, integer, float and
-// complex; a number can become its own kind or a later one.
+// complex; a number can become its own kind or a later kind.
 inline bool canCast(const ScalarType from, const ScalarType to)
 {
     return !(isComplexType(from) && !isComplexType(to)) && !(isFloatingType(from) && isIntegralType(to, false)) &&
@@ -206,12 +206,12 @@ inline ScalarType promoteTypes(ScalarType a, ScalarType b)
     if (a == ScalarType::Bool || b == ScalarType::Bool) {
         return a == ScalarType::Bool ? b : a;
     }
-    // The wider one of two integers, and int16 for uint8 with int8.
+    // The wider of two integer types, and int16 for uint8 with int8.
     const ScalarType wider = a > b ? a : b;
     return wider == ScalarType::Char ? ScalarType::Short : wider;
 }
 
-// CppTypeToScalarType<float>::value. Other types have none, so that data_ptr of such a type does not compile.
+// CppTypeToScalarType<float>::value. Other types have no value, so that data_ptr of such a type does not compile.
 template <class T> struct CppTypeToScalarType;
 #define TAPER_CPP_TYPE(type, name)                                                                                     \
     template <> struct CppTypeToScalarType<type> : std::integral_constant<ScalarType, ScalarType::name> {              \

@@ -20,7 +20,7 @@ namespace taper
 namespace cpp
 {
 
-// Reads a whole file, so that it may be written again while its values exist.
+// Reads a whole file, so that the file may be overwritten while its values exist.
 inline std::shared_ptr<const std::string> read_file(const std::string &path)
 {
     std::ifstream in(path, std::ios::binary);

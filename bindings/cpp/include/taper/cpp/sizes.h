@@ -14,7 +14,8 @@
 namespace c10
 {
 
-// Returns `dim`, counted from the first dimension. A negative `dim` counts from the end. Throws if it is out of range.
+// Returns `dim`, counted from the first dimension. A negative `dim` counts from the end. Throws if `dim` is out of
+// range.
 inline int64_t maybe_wrap_dim(int64_t dim, int64_t rank, bool wrap_scalar = true)
 {
     if (rank <= 0) {
@@ -208,7 +209,7 @@ inline void check_defined(std::initializer_list<std::reference_wrapper<const Ten
     }
 }
 using ExpandedTensor = c10::MaybeOwned<Tensor>;
-// Returns the tensor expanded to these sizes, or the tensor itself if it has them.
+// Returns the tensor expanded to these sizes, or the tensor itself if it has these sizes.
 inline ExpandedTensor expand_size(const Tensor &tensor, IntArrayRef sizes)
 {
     return tensor.sizes().equals(sizes) ? ExpandedTensor::borrowed(tensor)

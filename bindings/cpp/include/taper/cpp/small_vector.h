@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::SmallVector: a vector of the standard library with the additional functions of libtorch's. Unlike libtorch's
-// vector, it also allocates memory for its first elements. Programs do not notice this.
+// c10::SmallVector: a vector of the standard library with the additional functions of libtorch's SmallVector. Unlike
+// libtorch's class, it also allocates memory for its first elements. Programs do not notice this.
 #ifndef TAPER_CPP_SMALL_VECTOR_H
 #define TAPER_CPP_SMALL_VECTOR_H
 

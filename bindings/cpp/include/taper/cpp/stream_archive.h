@@ -181,7 +181,7 @@ class PyTorchStreamWriter final
         if (!is_finished_) {
             try {
                 writeEndOfFile();
-            } catch (const std::exception &) { // a destructor must not throw: the file is incomplete
+            } catch (const std::exception &) { // a destructor must not throw, so the file stays incomplete
             }
         }
     }

@@ -354,8 +354,8 @@ class TensorBase
     {
         return storage().is_alias_of(other.storage());
     }
-    // Returns the elements for reading and writing. A tensor over the model's own bytes gets a copy of them first.
-    // Tensors of a module that runs in another thread must therefore use const_data_ptr.
+    // Returns the elements for reading and writing. A tensor over the model's own bytes first gets a copy of the bytes.
+    // Call const_data_ptr instead for tensors of a module that runs in another thread.
     void *data_ptr() const
     {
         if (!defined()) {

@@ -57,7 +57,7 @@ template <class To, class From,
 bool overflows(From value)
 {
     using limits = std::numeric_limits<typename scalar_value_type<To>::type>;
-    if (!limits::is_integer) { // every integer is within the range of a floating-point type, except of Half
+    if (!limits::is_integer) { // every integer is within the range of every floating-point type except Half
         const double number = static_cast<double>(value);
         return number > static_cast<double>(limits::max()) || number < static_cast<double>(limits::lowest());
     }

@@ -283,7 +283,7 @@ template <class C> std::string Join(const std::string &between, const C &all)
     }
     return out.str();
 }
-// Replaces each occurrence in text, and returns their number.
+// Replaces each occurrence of `from` in text, and returns the number of occurrences.
 inline size_t ReplaceAll(std::string &text, string_view from, string_view to)
 {
     if (from.empty()) {
@@ -398,7 +398,7 @@ TAPER_CPP_NUMBER(sqrt_2, 1.414213562373095048801688724209698079L)
 TAPER_CPP_NUMBER(sqrt_3, 1.732050807568877293527446341505872367L)
 #undef TAPER_CPP_NUMBER
 
-// Returns whether an environment variable is "1" or "0", and nothing for other texts.
+// Returns true if an environment variable is "1", false if it is "0", and nothing for other texts.
 namespace utils
 {
 inline optional<bool> check_env(const char *name)

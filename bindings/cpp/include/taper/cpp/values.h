@@ -16,8 +16,8 @@ namespace c10
 
 namespace impl
 {
-// The C++ objects to which values of the library refer, each with the number of these values. A file cannot make a
-// value that refers to one of them, because the address must be in this table.
+// The C++ objects to which values of the library refer, each with the number of values that refer to it. A file cannot
+// make a value that refers to such an object, because the address must be in this table.
 struct ForeignObjects {
     std::mutex lock;
     std::map<const void *, size_t> all;
@@ -41,7 +41,8 @@ struct ForeignObjects {
 };
 constexpr const char *foreign_field = "__cpp__";
 
-// Makes a value that keeps the object. Its attribute is a tensor over the object, which releases it.
+// Makes a value that keeps the object. The value's attribute is a tensor over the object; the tensor releases the
+// object.
 inline taper::cpp::Handle foreign_value(const std::string &class_name, const intrusive_ptr_target *target)
 {
     if (target == nullptr) {

@@ -429,7 +429,8 @@ template <class Derived> class Cloneable : public Module
 {
   public:
     Cloneable() = default;
-    // Does not keep the name, because Module is a virtual base here in libtorch: name() is the name of the class.
+    // Does not keep the name, because Module is a virtual base of this class in libtorch, so name() returns the name of
+    // the class.
     explicit Cloneable(const std::string &)
     {
     }

@@ -158,7 +158,7 @@ std::vector<int64_t> fractional_sizes(const Tensor &input, const FractionalMaxPo
     }
     return sizes;
 }
-// Returns the given samples or draws them.
+// Returns the given samples, or draws samples if none are given.
 template <size_t D> Tensor fractional_samples(const Tensor &input, const FractionalMaxPoolOptions<D> &options)
 {
     const int64_t rank = static_cast<int64_t>(D);
@@ -373,7 +373,7 @@ class FractionalMaxPoolModule : public PlainModule<Derived, FractionalMaxPoolOpt
 };
 } // namespace detail
 
-// The classes of one number of dimensions. Some of them also return the places of the values.
+// The classes for one number of dimensions. Some modules also return the positions of the values.
 #define TAPER_CPP_NN_POOL_CLASS(name, function, from, more, ...)                                                       \
     class name##Impl : public __VA_ARGS__                                                                              \
     {                                                                                                                  \

@@ -15,7 +15,7 @@ namespace torch
 namespace nn
 {
 
-// The options that all layers have.
+// The options that all recurrent layers have.
 #define TAPER_CPP_NN_RNN_ARGS(name)                                                                                    \
     name(int64_t input, int64_t hidden) : input_size_(input), hidden_size_(hidden)                                     \
     {                                                                                                                  \

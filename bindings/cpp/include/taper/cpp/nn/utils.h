@@ -36,8 +36,8 @@ inline void vector_to_parameters(const Tensor &vector, std::vector<Tensor> param
     }
 }
 
-// Scales the gradients of the parameters so that the norm of all of them is at most max_norm. Returns the norm that
-// they had.
+// Scales the gradients of the parameters so that the norm of all of them is at most max_norm. Returns the norm before
+// the scaling.
 inline double clip_grad_norm_(std::vector<Tensor> parameters, double max_norm, double norm_type = 2.0,
                               bool error_if_nonfinite = false)
 {

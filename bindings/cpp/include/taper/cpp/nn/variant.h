@@ -83,7 +83,7 @@ template <class T> struct VariantPart {
 
 template <class... T> class variant
 {
-    // The alternative for a value of type U: the same type, otherwise the first type to which U converts.
+    // The alternative that stores a value of type U: U itself, otherwise the first type to which U converts.
     template <class U> struct Place {
         static constexpr size_t same = detail::first_true(std::is_same<U, T>::value...);
         static constexpr size_t value =
