@@ -11,8 +11,7 @@
  * - Objects are opaque. A function that makes an object returns one reference to it through an output pointer. The
  *   caller drops the reference with the release function of that type.
  * - An error and a session have no count of references: destroy frees them. Release and destroy functions accept NULL.
- *   For any other pointer NULL is a TAPER_ERROR_ARGUMENT, unless the comment of the function allows NULL. Empty arrays
- *   may be NULL.
+ *   For any other pointer NULL is a TAPER_ERROR_ARGUMENT, unless the comment allows NULL. Empty arrays may be NULL.
  * - Memory that an object owns is valid and unchanged until the object is released, unless the comment says otherwise.
  *   The program must not free it.
  * - A function that fails holds no reference to its arguments. It sets outputs that are pointers to objects to NULL;
@@ -106,8 +105,7 @@ typedef struct taper_error taper_error;
 /* Returns NULL if memory is exhausted. Every function accepts NULL as its error. The memory comes from malloc. */
 TAPER_API taper_error *taper_error_create(void);
 TAPER_API void taper_error_destroy(taper_error *error);
-/* Returns the status of the last call that failed with this error. Returns TAPER_OK if no call did, or if error is
- * NULL. */
+/* Returns the status of the last call that failed with this error, or TAPER_OK if no call did or error is NULL. */
 TAPER_API taper_status taper_error_status(const taper_error *error);
 /* Returns the message, or "" if no call has failed with this error, or if error is NULL. The text is valid until the
  * error is destroyed or passed to a function that can fail. */
@@ -200,9 +198,8 @@ TAPER_API void taper_context_release(taper_context *context);
 /* Returns the number of threads that a run may use, or 0 if context is NULL. */
 TAPER_API unsigned taper_context_threads(const taper_context *context);
 /* Sets the number of threads of Taper's own pool; 0 means the default. Numbers above the maximum count as the maximum:
- * 64, or the number at creation if that was larger. Any thread may call this function; the new number also applies to
- * runs in progress. Results do not depend on the number of threads. The function has no effect on a pool that the
- * program provides. */
+ * 64, or the number at creation if that was larger. Any thread may call this function; runs in progress then use the
+ * new number. Results do not depend on the number. The function has no effect on a pool that the program provides. */
 TAPER_API void taper_context_set_threads(taper_context *context, unsigned threads);
 /* Changes taper_context_options.cache_dir for models that are loaded, and devices that are first used, after this
  * call. Taper copies the path. NULL turns the cache off. The function fails with TAPER_ERROR_ARGUMENT if path is no
@@ -393,16 +390,15 @@ typedef struct taper_tensor_info {
 
 /* Makes a tensor that uses the program's memory [data, data + bytes). strides NULL means contiguous.
  * The memory must stay valid until Taper calls release(user). Taper calls it when the last value or result that uses
- * the memory is released, in the thread that releases it. If release is NULL, the program keeps the memory valid
- * until then. If the function fails, Taper does not call release.
- * read_only 1: nothing ever writes to the memory. If a run writes to the tensor in place, it writes to a copy. If
- * the value occurs several times among the inputs of the run, all occurrences use the same copy. The run also uses
- * copies of lists, tuples and dicts that contain the tensor.
+ * the memory is released, in the thread that releases it. If release is NULL, the program keeps the memory valid until
+ * then. If the function fails, Taper does not call release.
+ * read_only 1: nothing ever writes to the memory. If a run writes to the tensor in place, it writes to a copy. If the
+ * value occurs several times among the inputs of the run, all occurrences use the same copy. The run also uses copies
+ * of lists, tuples and dicts that contain the tensor.
  * read_only 0: the program sees what the model writes, as in PyTorch.
- * Several sessions in several threads may have one value as input at once if it is read-only or no model writes to
- * it. data must be aligned to the size of an element, or to 8 bytes if an element is larger. The function fails with
- * TAPER_ERROR_ARGUMENT if data is not aligned, if an element would be outside the memory, or if the dtype is
- * quantized. */
+ * Several sessions in several threads may have one value as input at once if it is read-only or no model writes to it.
+ * data must be aligned to the size of an element, or to 8 bytes if an element is larger. The function fails with
+ * TAPER_ERROR_ARGUMENT if data is not aligned, an element would be outside the memory, or the dtype is quantized. */
 TAPER_API TAPER_MUST_USE taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, size_t rank,
                                                               const int64_t *sizes, const int64_t *strides, void *data,
                                                               size_t bytes, int read_only, void (*release)(void *user),
@@ -492,10 +488,10 @@ struct taper_compiler;
 
 /* Bits of taper_load_options.flags.
  * TAPER_LOAD_EVALUATION: call Module.eval() first. `training` of all modules becomes False: dropout keeps all elements,
- * and batch norm uses its running statistics. taper_draft_optimize sets this flag, and so does taper_model_open without
- * options. TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped. Programs may rename or
- * delete a mapped file, but must not change or shorten it while a value of the model exists: the system may end the
- * process. TAPER_LOAD_VERIFY: compare the checksums of all records first, including weights. A flatbuffer has no
+ * and batch norm uses its running statistics. taper_draft_optimize and taper_model_open without options set this flag.
+ * TAPER_LOAD_COPY: read the file into memory. Without this flag the file is mapped. Programs may rename or delete a
+ * mapped file, but must not change or shorten it while a value of the model exists: the system may end the process.
+ * TAPER_LOAD_VERIFY: compare the checksums of all records first, including weights. A flatbuffer has no
  * checksums: its load fails with TAPER_ERROR_UNSUPPORTED.
  * TAPER_LOAD_NO_GUARDS: for exported programs (.pt2). Do not check inputs against the sizes that the program was
  * exported for, and leave out the program's assertions.
@@ -580,8 +576,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_model_load_memory(taper_context *con
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset,
                                                           uint64_t length, const taper_load_options *options,
                                                           taper_model **model, taper_error *error);
-/* Copies `size` bytes of the file, from byte `offset` on, to buffer. Returns 0 on success, and another number on
- * failure. */
+/* Copies `size` bytes of the file, from byte `offset` on, to buffer. Returns 0, or another number on failure. */
 typedef int (*taper_read_function)(void *user, uint64_t offset, void *buffer, size_t size);
 /* Loads a model of `size` bytes that read provides. Taper calls read only during this call, in the thread that called
  * it. The function fails with TAPER_ERROR_FILE if read fails. */
@@ -735,8 +730,7 @@ TAPER_API void taper_session_destroy(taper_session *session);
  * The result may be an input, or share memory with inputs and attributes. The model may keep an input as an attribute.
  * After a failed run the session stays usable. Attributes and inputs keep what the run wrote before it failed.
  * The first run of a session plans its memory. The first run of a model packs weights layer by layer and frees the
- * packed copies, so that its result is there soon. The second run keeps the packed copies, and takes longer than later
- * runs. */
+ * packed copies, so that its result is there soon. The second run keeps the copies and takes longer than later runs. */
 TAPER_API TAPER_MUST_USE taper_status taper_session_run(taper_session *session, const char *method,
                                                         taper_value *const *inputs, size_t count, taper_value **result,
                                                         taper_error *error);
@@ -781,8 +775,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_session_attribute(taper_session *ses
 /* Returns memory kept for later runs to the allocator. If a callback calls this function during a call of the session,
  * the memory is returned when that call ends. */
 TAPER_API void taper_session_trim(taper_session *session);
-/* Seeds the random numbers as torch.manual_seed does. If a callback calls this function during a run, the rest of the
- * run uses the new seed. */
+/* Seeds the random numbers as torch.manual_seed does. A call during a run seeds the numbers of the rest of the run. */
 TAPER_API void taper_session_seed(taper_session *session, uint64_t seed);
 
 typedef struct taper_memory_info {

@@ -2,8 +2,8 @@
 // Products of two matrices that both change from call to call (attention, einsum, matmul). The right matrices are
 // packed for the gemm kernels first; a matrix that all products of the batch share is packed once. If there are many
 // products, each thread computes whole products; otherwise the threads share the tiles of each product. Rows of the
-// left matrix must be contiguous, or they are copied. A product of a few rows with a transposed matrix (a cell whose
-// weights change) is computed as dot products with the matrix's rows in place.
+// left matrix must be contiguous, or they are copied. A product of a few rows with a transposed matrix (for example in
+// a recurrent cell whose weights change) is computed as dot products with the matrix's rows in place.
 #include <math.h>
 #include <stdint.h>
 

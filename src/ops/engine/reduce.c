@@ -510,7 +510,7 @@ taper_status taper_reduce_run(taper_call *call, taper_reduce *r)
     for (size_t k = 0; k < 1u + r->mean_too; k++) {
         taper_tensor *target = taper_ret_target(call, k);
         if (target != NULL) {
-            // The result overlaps the input, so the whole input is read before the result is written.
+            // The result overlaps the input, so the input is copied before the result is written.
             if (target->storage == x->storage && apart == NULL) {
                 TAPER_TRY(taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &apart));
                 r->x = apart;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Records calls of operators on the tape. Before a call it finds the nodes of the arguments, because the call may
-// change them, and after the call it saves what the formulas will read and gives the results their histories.
+// change them. After the call it saves what the formulas will read, and gives the results their histories.
 #include "ir/tensor.h"
 #include "ops/gradient/tape.h"
 

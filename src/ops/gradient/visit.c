@@ -209,8 +209,8 @@ static taper_status visit_cut(taper_engine *e, taper_tape_node *node)
     return status;
 }
 
-// Returns true if the node cuts its whole argument into pieces, all of them have gradients, and the argument has none
-// yet: the formula then puts the pieces together in one pass.
+// Returns true if the node cuts its whole argument into pieces, all pieces have gradients, and the argument has no
+// gradient yet. The formula then puts the pieces together in one pass.
 static bool is_whole(const taper_tape_node *node)
 {
     const taper_tape_edge *const edge = &node->edges[0];

@@ -4,7 +4,7 @@
 // Two output rows are computed together, in blocks of 2 x PIXELS outputs. These are 8 independent sums, because an
 // addition has a latency of 4 or 5 cycles. Taps of missing rows are skipped. Blocks whose windows cross the left or the
 // right border skip missing columns; the last block repeats some outputs. Pixels are computed one by one at the borders
-// of 3x3, which has few of them, in rows shorter than a block, and in builds for size.
+// of 3x3, which has few border pixels, in rows shorter than a block, and in builds for size.
 #include "ops/kernels/dwconv_f32.h"
 
 #define ROWS_MAX 2
