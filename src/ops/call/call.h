@@ -225,8 +225,8 @@ taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_
 // the portable code: 1 for an element read or written, 5 for a division or a search step, 20 for a transcendental
 // function. The call costs a subtraction. Every few milliseconds of work it calls the host, and during a load it
 // charges the budget. Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and
-// return when it fails. After a failure it fails until the operator ends. taper_call_kernel checks for a failure at its
-// end, so a loop that cannot return a status may just stop.
+// return when it fails. After a failure, each further call fails until the operator ends. taper_call_kernel checks for
+// a failure at its end, so a loop that cannot return a status may just stop.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
 TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
 // Does what taper_run_spend does, for a loop that cannot return a status. Returns false if the loop must stop.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The cache is a hash table for each model. It only grows, and a mutex guards it. An instruction remembers its pack
-// with the identity of the tensors that it was made from, so most runs take no lock. The identity of a model's tensor
-// is its storage in the model (origin), its offset and its geometry (dtype, sizes, strides). A storage that a session
-// has written to has no origin any more.
+// with the identity of the tensors that the pack was made from, so most runs take no lock. The identity of a model's
+// tensor is its storage in the model (origin), its offset and its geometry (dtype, sizes, strides). A storage that a
+// session has written to has no origin any more.
 //
 // New memory takes longer than packing: the first accesses to its pages take half of ResNet50's first run. So the first
 // call that requests a pack gets it in lent memory, which then goes to the next pack. The permanent memory of the pack

@@ -10,7 +10,7 @@
 
 typedef struct taper_packs taper_packs;
 
-// Returns true if a pack of these tensors is kept in the model's cache. Otherwise it is made for one call.
+// Returns true if a pack of these tensors is kept in the model's cache. Otherwise the pack is made for one call.
 bool taper_packs_keep(const taper_call *call, const taper_pack_request *request);
 // Returns a pack, which is valid until taper_pack_done. Every successful call must be followed by a call of
 // taper_pack_done.

@@ -72,7 +72,7 @@ typedef struct taper_ew_op {
     // One loop per class; NULL if PyTorch does not support the class. Without a loop for U8, bool is computed in I64.
     taper_ew_loop loops[TAPER_EW_CLASSES];
     uint8_t promote, result;
-    uint8_t scalars; // number of arguments after the operands; these arguments are numbers for args
+    uint8_t scalars; // number of arguments after the operands, which become the numbers in taper_ew_args
     uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
     bool no_bool;    // true if the operator refuses bool
     uint8_t kernel;  // vector kernel for floats (elementwise_loops.h); 0: none

@@ -26,7 +26,7 @@ TAPER_MUST_USE taper_status taper_view_ret(taper_call *call, size_t at, const ta
 void taper_view_ret_same(taper_call *call, size_t at, taper_tensor *tensor);
 
 // Returns argument `at`, converted to contiguous if it is hidden NHWC. Operators that accept hidden tensors only in
-// some cases call it.
+// some cases call this function.
 TAPER_MUST_USE taper_status taper_arg_plain(const taper_call *call, size_t at, taper_tensor **tensor);
 // Makes a hidden tensor contiguous without a copy if its bytes have the same order in both formats (H = W = 1, or C =
 // 1). Returns true if the tensor is not hidden afterwards.

@@ -10,7 +10,7 @@ static taper_step_value without(taper_steps *s, taper_step_value grad, taper_ste
     return TAPER_STEP(s, aten_masked_fill_Scalar, grad, mask, TAPER_STEP_INT(0));
 }
 
-// Outside of the limits the gradient is 0. Without limits, it is NaN outside of 0 to 1.
+// Outside of the limits the gradient is 0. Without limits, the gradient is NaN outside of 0 to 1.
 TAPER_STEPS_KERNEL(taper_op_logit_gradient)
 {
     const bool limited = !taper_steps_is_none(s, 2);
@@ -89,7 +89,7 @@ TAPER_STEPS_KERNEL(taper_op_mvlgamma_gradient)
     return taper_steps_ret(s, 0, taper_step_mul(s, &s->args[0], slope));
 }
 
-// The derivative of the modified Bessel function i1, which is i0 - i1 / x. It is 1/2 at 0.
+// The derivative of the modified Bessel function i1, which is i0 - i1 / x. The derivative is 1/2 at 0.
 TAPER_STEPS_KERNEL(taper_op_bessel_slope)
 {
     const bool scaled = taper_steps_bool(s, 3);
@@ -117,7 +117,7 @@ TAPER_STEPS_KERNEL(taper_op_angle_gradient)
         TAPER_STEP(s, aten_complex, taper_step_neg(s, taper_step_mul(s, scaled, im)), taper_step_mul(s, scaled, re)));
 }
 
-// The gradient of x / |x|: the part across the direction of x, divided by |x|. It is 0 for real numbers.
+// The gradient of x / |x|: the part across the direction of x, divided by |x|. The gradient is 0 for real numbers.
 TAPER_STEPS_KERNEL(taper_op_sgn_gradient)
 {
     const taper_step_value grad = &s->args[0], x = &s->args[1], direction = &s->args[2];

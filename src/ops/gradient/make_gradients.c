@@ -9,10 +9,10 @@
 // A composition says for each result how it follows from the arguments: result = mul(self, 2).
 // `grad` is the gradient of the result, grad0, grad1 … those of several results, and `grads` the list of gradients of
 // a list. `result`, result0 … are the results, and the other names are arguments. A call names an operator of the
-// list without its namespace; the types of its arguments choose the overload, unless the formula names it, as in
-// sum.dim_IntList( ). + - * / stand for aten::add, sub, mul and div. (a, b) = f( ) uses several results of an operator,
-// f( ).1 only the second. `mask` is a list with a bool for each target of the formula, or for each item if the only
-// target is a list: true if the gradient is wanted.
+// list without its namespace; the types of its arguments choose the overload, unless the formula names the overload, as
+// in sum.dim_IntList( ). + - * / stand for aten::add, sub, mul and div. (a, b) = f( ) uses several results of an
+// operator, f( ).1 only the second. `mask` is a list with a bool for each target of the formula, or for each item if
+// the only target is a list: true if the gradient is wanted.
 // `none` as a formula means that the result does not depend on the argument in a differentiable way.
 #include <ctype.h>
 #include <stdbool.h>

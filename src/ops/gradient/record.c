@@ -410,7 +410,7 @@ static taper_status set_base(const taper_call *call, taper_tape_call *noted)
     noted->node = NULL;
     taper_status status = taper_history_set(base, &node->head.head, 0, call->run->error);
     if (status == TAPER_OK) {
-        // Marks the view's history as out of date, because it follows from the base
+        // Marks the view's history as out of date, because the history follows from the base
         self->history->version = self->storage->version - 1;
         self->history->written = true;
     }

@@ -51,7 +51,7 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
 #define B_2 17, 18, 19, 20, 21
 #define C_2 22, 23, 24, 25, 26
 
-// Loads a column of the inputs of two rows: four for stride 1, five for stride 2.
+// Loads a column of the inputs for two rows of outputs: four inputs for stride 1, five for stride 2.
 #define TAKE(r, i) LINE("ld1 {v" #r ".4s}, [%[in" #i "]], %[step" #i "]")
 #define TAKE_1(r0, r1, r2, r3) TAKE(r0, 0) TAKE(r1, 1) TAKE(r2, 2) TAKE(r3, 3)
 #define TAKE_2(r0, r1, r2, r3, r4) TAKE_1(r0, r1, r2, r3) TAKE(r4, 4)

@@ -35,7 +35,7 @@
 // - Dilation changes only the pointers.
 //
 // windows(m, nc, kc, ks, a, step, w, c, c_stride, e): overlapping rows. C[i] = sum over t < ks of the kc floats at a[t]
-// + i * step. step is 1 or 2, m is at least entry->mr, and the summand must not be the memory of C. It serves
+// + i * step. step is 1 or 2, m is at least entry->mr, and the summand must not be the memory of C. The function serves
 // convolutions of few channels in planes: a tap is a channel and a kernel row, kc is the kernel's width, and m is the
 // number of pixels of a row.
 //

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Matrix products of quantized numbers with packed weights: sums of uint8 times int8 in 32 bits (modulo 2^32) that
-// start with a bias. They are then requantized to uint8 or scaled to floats. Every entry gives the same bits.
+// start with a bias. The sums are then requantized to uint8 or scaled to floats. Every entry gives the same bits.
 //
 // One kernel serves fully connected layers and dense convolutions of NHWC data. A row of A has a pointer for each tap,
 // as in igemm of gemm_f32.h. Fully connected layers and 1x1 convolutions have one tap.

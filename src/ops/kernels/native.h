@@ -309,8 +309,7 @@ typedef struct taper_native_folder {
 } taper_native_folder;
 
 // Finds the extreme of each of n columns over rows, which are `stride` elements apart, and the number of the extreme's
-// row. If several elements are equal, it is the number of the first of these rows. The first NaN wins over every
-// number.
+// row. If several elements are equal, the result is the first of their rows. The first NaN wins over every number.
 typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t stride, bool least, float *best,
                              int32_t *where);
 

@@ -23,10 +23,11 @@ typedef struct taper_planar {
     // Number of input planes, number of taps, and number of outputs of the block.
     size_t inputs, taps, outputs;
     const float *x;
-    size_t x_plane;         // number of floats between planes
-    const size_t *offsets;  // one offset per tap, in floats
-    const float *w;         // weights of the block, in the order described above
-    size_t w_first, w_taps; // the call uses `taps` of w_taps taps, from w_first on; if w_taps is 0, it uses all taps
+    size_t x_plane;        // number of floats between planes
+    const size_t *offsets; // one offset per tap, in floats
+    const float *w;        // weights of the block, in the order described above
+    // The call uses `taps` of w_taps taps, from w_first on. If w_taps is 0, the call uses all taps.
+    size_t w_first, w_taps;
     float *y;
     size_t y_plane;
     float min, max; // limits of the results, -INFINITY and INFINITY for none; a NaN stays NaN

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The macros of the int8 kernels for x86; simd_i8_wasm.h has them for WebAssembly. They are made for one register
+// The macros of the int8 kernels for x86; simd_i8_wasm.h has them for WebAssembly. The macros are made for one register
 // width: I8_BYTES (16, 32 or 64) is defined before each inclusion, and the file may be included repeatedly. A name is
 // I8(name). Q is a register of bytes, S one of 32-bit sums. S is a type of its own because Q has 64-bit elements, for
 // which gcc would copy each sum around the dot product and run out of registers.

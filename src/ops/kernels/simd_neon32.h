@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of simd_scalar.h for NEON of 32-bit ARM. It has 16 registers, no division, and no sum across a vector.
-// Its multiply-add rounds twice, exists on every processor with NEON, and accepts a lane as operand. Denormals count as
-// zero.
+// The functions of simd_scalar.h for NEON of 32-bit ARM. This NEON has 16 registers, no division, and no sum across a
+// vector. Its multiply-add rounds twice, exists on every processor with NEON, and accepts a lane as operand. Denormals
+// count as zero.
 #ifndef TAPER_KERNELS_SIMD_NEON32_H
 #define TAPER_KERNELS_SIMD_NEON32_H
 

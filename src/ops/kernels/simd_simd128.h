@@ -102,7 +102,7 @@ TAPER_TEMPLATE V v_fma(V a, V b, V c)
     return wasm_f32x4_add(wasm_f32x4_mul(a, b), c);
 }
 // The instruction is a comparison, such as b < a ? b : a for the minimum of a and b, so with NaN it returns its first
-// operand. With its operands exchanged it has the contract of these functions.
+// operand. With exchanged operands the instruction has the contract of these functions.
 TAPER_TEMPLATE V v_max(V a, V b)
 {
     return wasm_f32x4_pmax(b, a);

@@ -112,8 +112,8 @@ typedef void taper_binary_f32_function(size_t n, const float *a, const float *b,
 // Computes y = a * wa + b * wb. This gives an output row of a bilinear resize (NCHW) from two input rows, and blends
 // tensors.
 typedef void taper_blend_f32_function(size_t n, const float *a, const float *b, float wa, float wb, float *y);
-// Computes y[r][c] = clamp(x[r][c] * scale[c] + shift[c]) for NHWC. A NULL scale is 1, a NULL shift is 0. It serves
-// batch norm, squeeze-and-excite (scale only) and bias. For NCHW use unary AFFINE per plane.
+// Computes y[r][c] = clamp(x[r][c] * scale[c] + shift[c]) for NHWC. A NULL scale is 1, a NULL shift is 0. The function
+// serves batch norm, squeeze-and-excite (scale only) and bias. For NCHW use unary AFFINE per plane.
 typedef void taper_channels_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride,
                                          const float *scale, const float *shift, float *y, size_t y_stride, float min,
                                          float max);

@@ -12,7 +12,7 @@
 // - It calls input() for each tile, computes one product of all tiles for every position, and calls output() for each
 //   tile.
 // - At the lower and right edges a tile of f4 and s4 may have rows and columns of 3 or 2 outputs, with the same
-//   weights. It then has only some of the positions (taper_winograd_has): 11 for a line of 7 outputs instead of 12.
+//   weights. Such a tile has only some of the positions (taper_winograd_has): 11 for a line of 7 outputs instead of 12.
 //
 // The points of interpolation:
 //   f4: 0, +-21/32, +-3/2, infinity

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// einsum. Each operand is viewed with one dimension per subscript, of size 1 if it lacks the subscript. The subscripts
-// of the output come first, in their order, then the subscripts that are summed. Operands are then joined from the
-// left, by a multiplication if nothing can be summed yet, otherwise by batched matrix products. The order of dimensions
-// in memory is the same as in PyTorch, because the strides of results depend on it.
+// einsum. Each operand is viewed with one dimension per subscript, of size 1 if the operand lacks the subscript. The
+// subscripts of the output come first, in their order, then the subscripts that are summed. Operands are then joined
+// from the left, by a multiplication if nothing can be summed yet, otherwise by batched matrix products. The order of
+// dimensions in memory is the same as in PyTorch, because the strides of results depend on it.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/call/promote.h"

@@ -2,8 +2,8 @@
 // The products of einsum (einsum_products.h). A product with sums is one matrix product, or a batch of them: dimensions
 // that only the left operand has are rows, dimensions that only the right operand has are columns. A group of
 // dimensions with one common step is used in place; other groups are copied into their order. A right operand that
-// belongs to the model is the weight of a linear layer. If its columns are not one group, it is several layers: [in,
-// head, out] is one layer for each head.
+// belongs to the model is the weight of a linear layer. If the weight's columns are not one group, the weight is
+// several layers: [in, head, out] is one layer for each head.
 #include "ops/linalg/einsum_products.h"
 
 #include "ir/tensor.h"

@@ -77,7 +77,7 @@ static void exchange(const taper_dense *a, bool hermitian, int64_t k, int64_t p,
     const taper_c128 d = diagonal(a, hermitian, p);
     taper_dense_set(a, p, p, diagonal(a, hermitian, q));
     taper_dense_set(a, q, q, d);
-    if (p != k) { // also exchanges in the first column of a block of two
+    if (p != k) { // also exchanges the elements in the first column of a block of two
         const taper_c128 t = taper_dense_get(a, p, k);
         taper_dense_set(a, p, k, taper_dense_get(a, q, k));
         taper_dense_set(a, q, k, t);

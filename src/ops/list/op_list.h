@@ -9,7 +9,7 @@
 //     IN_PLACE(id, of, flags)
 //     OUT(id, of, flags)
 // are the variant of an operator that writes to `self`, and the variant that writes to an out tensor. `of` is the id of
-// the functional row, which has all arguments except that tensor. Schema, kernel, param and flags follow from it
+// the functional row, which has all arguments except that tensor. Schema, kernel, param and flags follow from that row
 // (expand_rows.h). The flags here are added to the flags of the functional row, and say how the variant writes. A
 // variant with another kernel, with other arguments or with several out tensors has a separate OP( ).
 //

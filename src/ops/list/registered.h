@@ -11,8 +11,8 @@
 // The characters that names may contain.
 #define TAPER_NAME_LETTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789"
 
-// Registers an operator. The text of the schema is copied. Fails if it is not a schema, or if an operator already has
-// its name and overload.
+// Registers an operator. The text of the schema is copied. Fails if the text is not a schema, or if an operator already
+// has its name and overload.
 TAPER_MUST_USE taper_status taper_registered_add(const char *schema, taper_operator_function function, void *user,
                                                  taper_error *error);
 

@@ -41,8 +41,8 @@ TAPER_KERNEL(taper_op_unary)
     return run_row(call, call->param, 1);
 }
 
-// Runs an operator whose result has the strides of PyTorch's empty_like. For isinf and isfinite it runs only on
-// integers and bools, because PyTorch makes their result without a computation.
+// Runs an operator whose result has the strides of PyTorch's empty_like. For isinf and isfinite this kernel runs only
+// on integers and bools, because PyTorch makes their results without a computation.
 TAPER_KERNEL(taper_op_unary_like)
 {
     taper_ew ew = taper_ew_make(call->param);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The fused multi-head attention, and the operator that computes it alone.
+// The fused multi-head attention, and the operator that computes only this attention.
 #include "ops/nn/attention.h"
 
 #include <math.h>

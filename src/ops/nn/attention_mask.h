@@ -10,8 +10,8 @@ typedef struct taper_attention_mask {
     bool causal; // row r sees the keys 0 to r
     bool given;  // true if the call has a mask
     taper_tensor
-        mask; // bool, where true keeps a key; or numbers of the working dtype, which are added to the scores.
-              // It has the rank of the scores. A dimension along which it is broadcast has size 1 and stride 0.
+        mask; // bool, where true keeps a key; or numbers of the working dtype, which are added to the scores. The mask
+              // has the rank of the scores. A dimension along which it is broadcast has size 1 and stride 0.
 } taper_attention_mask;
 
 // A block of the scores: the rows [row, row + rows) of every head, and the keys [key, key + keys).
@@ -19,8 +19,8 @@ typedef struct taper_attention_block {
     int64_t row, rows, key, keys;
 } taper_attention_block;
 
-// Sets the mask, which the caller owns and must not drop before the last use. Returns false if it does not expand to
-// scores of these sizes. NULL means no mask.
+// Sets the mask, which the caller owns and must not drop before the last use. Returns false if the mask does not expand
+// to scores of these sizes. NULL means no mask.
 bool taper_attention_mask_open(taper_attention_mask *own, const taper_tensor *mask, bool causal, size_t rank,
                                const int64_t *sizes);
 // Sets the keys of the block to a range within [0, keys). The range contains every key that some row of the block sees.

@@ -14,7 +14,7 @@ typedef struct taper_conv_params {
     int64_t groups;
     int64_t stride[TAPER_CONV_RANK];
     int64_t padding[TAPER_CONV_RANK]; // padding before the first element, in elements
-    // Padding after the last element, in elements. It differs from padding for 'same' with an even kernel.
+    // Padding after the last element, in elements. This number differs from `padding` for 'same' with an even kernel.
     int64_t padding_end[TAPER_CONV_RANK];
     int64_t dilation[TAPER_CONV_RANK];
     int64_t output_padding[TAPER_CONV_RANK]; // argument output_padding of transposed convolutions

@@ -223,7 +223,7 @@ static void run_max(const max_work *work)
 {
     const taper_pool_axis *axis = work->pooling->axis;
     const taper_volume *x = &work->x, *y = &work->y, *i = &work->where;
-    // If channels are planes, the loop over them is outside, so that each plane stays in the cache.
+    // If channels are planes, the loop over channels is the outer loop, so that each plane stays in the cache.
     max_work plane = *work;
     const bool inner = x->stride_c == 1;
     const int64_t planes = inner ? 1 : x->c;

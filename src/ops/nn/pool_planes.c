@@ -390,7 +390,7 @@ static void most_some(const taper_volume *x, const place *at, const taper_pool_w
                 for (size_t c = 0; c < BLOCK; c++) {
                     value[c] = row[k * w->step + (int64_t)(c * apart)];
                 }
-                for (size_t c = 0; c < BLOCK; c++) { // the loop has no branch, because it would be unpredictable
+                for (size_t c = 0; c < BLOCK; c++) { // the loop has no branch, because a branch would be unpredictable
                     uint32_t a, b;
                     memcpy(&a, &most[c], sizeof a);
                     memcpy(&b, &value[c], sizeof b);

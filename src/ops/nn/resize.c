@@ -37,7 +37,7 @@ static bool makes_planes(const taper_call *call, const taper_tensor *x, const ta
 }
 
 // Returns true if PyTorch's `nearest` loop for x ignores the scale when the size stays or doubles. The loops for
-// quantized and channels-last tensors ignore it. The loops for planes use the scale.
+// quantized and channels-last tensors ignore the scale. The loops for planes use the scale.
 static bool is_whole(const taper_tensor *x)
 {
     const bool plane = x->rank > 3 && (x->sizes[1] == 1 || taper_tensor_numel(x) == x->sizes[0] * x->sizes[1]);
@@ -104,7 +104,7 @@ taper_status taper_resize_run(taper_call *call, const taper_tensor *x, const tap
     return status;
 }
 
-// Computes floor(input · scale), and fails if it is not a valid size.
+// Computes floor(input · scale), and fails if the result is not a valid size.
 static taper_status scaled_size(const taper_call *call, int64_t input, double scale, int64_t *size)
 {
     const double scaled = (double)input * scale;

@@ -30,7 +30,7 @@ typedef struct taper_resize {
 } taper_resize;
 
 // The table of an axis. Output position o reads `taps` input positions index[o · taps + i] with weight[o · taps + i].
-// In an antialiased table it reads only the first count[o] of them, which are consecutive.
+// In an antialiased table only the first count[o] of these positions are read, which are consecutive.
 typedef struct taper_resize_axis {
     int64_t input, output, taps;
     int64_t *index;

@@ -319,7 +319,7 @@ TAPER_KERNEL(taper_op_fake_quantize_learnable_channels)
 
 // ---- moving observers
 
-// Reads a tensor that is written to: the running range, scale or zero point. It has `count` elements.
+// Reads a tensor that is written to: the running range, scale or zero point. The tensor has `count` elements.
 static taper_status arg_written(const taper_call *call, size_t at, taper_dtype dtype, int64_t count,
                                 taper_tensor **tensor)
 {

@@ -112,7 +112,7 @@ static inline bool taper_q_is_dtype(taper_dtype dtype)
 // index.
 TAPER_MUST_USE taper_status taper_q_check_tensor(taper_run *run, const char *name, const taper_tensor *tensor);
 // These functions read argument `at`, which must be a tensor that taper_q_check_tensor accepts. taper_arg_uniform also
-// requires that it is quantized per tensor. The call owns the tensor.
+// requires that the tensor is quantized per tensor. The call owns the tensor.
 TAPER_MUST_USE taper_status taper_arg_quantized(const taper_call *call, size_t at, taper_tensor **tensor);
 TAPER_MUST_USE taper_status taper_arg_uniform(const taper_call *call, size_t at, taper_tensor **tensor);
 
@@ -131,8 +131,8 @@ TAPER_MUST_USE taper_status taper_arg_qparams(const taper_call *call, size_t at,
 TAPER_MUST_USE taper_status taper_ret_quantized(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                                 const int64_t *sizes, const int64_t *strides, double scale,
                                                 int64_t zero_point, taper_tensor **tensor);
-// Returns the tensor that receives result `at`, or NULL if it is new. The out arguments of quantized operators are
-// positional.
+// Returns the tensor that receives result `at`, or NULL if the result is new. The out arguments of quantized operators
+// are positional.
 taper_tensor *taper_q_out(const taper_call *call, size_t at);
 // Makes result `at` with x's dtype and sizes, in the memory format that x's strides suggest.
 TAPER_MUST_USE taper_status taper_ret_quantized_like(taper_call *call, size_t at, const taper_tensor *x, double scale,

@@ -27,10 +27,10 @@ typedef struct taper_linear_i8 {
 } taper_linear_i8;
 
 // Fills the other members of a job whose call, params and relu are set. Returns false if the reference code must
-// compute it.
+// compute the job.
 bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows);
 // Computes y from x, which has bytes with the job's scale and zero point. Returns TAPER_DECLINED, with nothing written,
-// if the reference code must compute it.
+// if the reference code must compute y.
 TAPER_MUST_USE taper_status taper_linear_i8_run(taper_linear_i8 *job);
 // Chooses the job's scale and zero point for rows of floats. Returns TAPER_DECLINED if an element is NaN.
 TAPER_MUST_USE taper_status taper_linear_i8_choose(taper_linear_i8 *job, const float *x);

@@ -32,10 +32,10 @@ void taper_i8_fill_channels(const taper_i8_layer *layer, const taper_tensor *wei
                             size_t channels, size_t (*place_of)(const void *context, size_t channel),
                             const void *context);
 
-// Computes for each channel the initial value of the sum, and the factor after it. The input has this scale and zero
-// point, and the kernel subtracts `shift` from it. If out_scale is 0, the results are floats, and the bias is not
-// included. Returns false if a factor is not positive and normal (the reference code reports it), or if it is 1 or more
-// and the kernels require less.
+// Computes for each channel the initial value of the sum, and the factor by which the sum is multiplied afterwards. The
+// input has this scale and zero point, and the kernel subtracts `shift` from the input. If out_scale is 0, the results
+// are floats, and the bias is not included. Returns false if a factor is not positive and normal (the reference code
+// reports it), or if it is 1 or more and the kernels require less.
 bool taper_i8_layer_fold(const taper_i8_layer *layer, double in_scale, int32_t in_zero_point, uint32_t shift,
                          double out_scale, int32_t *bias, float *factor);
 

@@ -40,7 +40,7 @@ static void walk_clamped(taper_run *run, taper_tensor *y, const taper_tensor *x,
     taper_q_walk(run, y, x, NULL, taper_q_table_row, &tables);
 }
 
-// Makes the tensor for result 0 with x's quantizer. For an in-place operator it is x itself.
+// Makes the tensor for result 0 with x's quantizer. For an in-place operator the result is x itself.
 static taper_status ret_like(taper_call *call, const taper_tensor *x, bool contiguous, taper_tensor **y)
 {
     const taper_quantizer z = *x->quantizer;

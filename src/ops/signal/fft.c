@@ -90,8 +90,8 @@ static taper_status along_all(taper_run *run, bool forward, double scale, const 
     return count == 0 ? taper_run_copy(run, to, from) : TAPER_OK;
 }
 
-// Makes x a contiguous tensor of this dtype with the extent's sizes. It is trimmed where x is larger, and zeros are
-// added at the end where x is smaller. *ready gets a reference and may be x itself.
+// Makes x a contiguous tensor of this dtype with the extent's sizes. The tensor is trimmed where x is larger, and zeros
+// are added at the end where x is smaller. *ready gets a reference and may be x itself.
 static taper_status prepare(taper_run *run, taper_tensor *x, taper_dtype dtype, const extent *e, taper_tensor **ready)
 {
     int64_t sizes[TAPER_MAX_RANK], common[TAPER_MAX_RANK];

@@ -26,7 +26,8 @@ typedef struct taper_fft {
     size_t m;     // length of the complex transform: n, or n / 2 if halved
     // Number of points, from the first on, that the result is made from: m, or fewer for a real transform.
     size_t wanted;
-    // Length of the convolution of Bluestein's algorithm; 0 if m has only small factors, for which it is not needed.
+    // Length of the convolution of Bluestein's algorithm; 0 if m has only small factors, for which the algorithm is not
+    // needed.
     size_t padded;
     // Length of the passes: padded, or m, or m / 8 if eight interleaved parts of one line are transformed.
     size_t length;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that are composed of other operators. They call these in PyTorch's order, so dtypes, strides and roundings
-// equal PyTorch's. A composition owns the intermediate values. After a step fails, all later steps do nothing and
-// return NULL, so a kernel checks the status once, at the end. Steps call kernels and not rows of the operator list, so
-// a selective build need not include the rows of the operators in a composition.
+// Operators that are composed of other operators. They call the other operators in PyTorch's order, so dtypes, strides
+// and roundings equal PyTorch's. A composition owns the intermediate values. After a step fails, all later steps do
+// nothing and return NULL, so a kernel checks the status once, at the end. Steps call kernels and not rows of the
+// operator list, so a selective build need not include the rows of the operators in a composition.
 #ifndef TAPER_OPS_COMPOSITE_H
 #define TAPER_OPS_COMPOSITE_H
 

@@ -11,7 +11,7 @@
 #include "ops/engine/view_shape.h"
 #include "ops/tensor/create.h"
 
-// The arguments of a histogram. It has a dimension for each coordinate of a point, so points have at most
+// The arguments of a histogram. The histogram has a dimension for each coordinate of a point, so points have at most
 // TAPER_MAX_RANK coordinates.
 typedef struct histogram {
     taper_tensor *points;  // points, contiguous rows of `count` numbers; owned

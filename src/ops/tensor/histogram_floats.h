@@ -4,7 +4,7 @@
 #define TAPER_OPS_TENSOR_HISTOGRAM_FLOATS_H
 
 // Counts floats in bins of equal width. The width of a bin gives a first guess, and the edges of the bin correct it by
-// at most one. There is no branch, because it would be unpredictable.
+// at most one. There is no branch, because a branch would be unpredictable.
 static void count_floats(taper_run *run, const histogram *h, float *counts)
 {
     const int64_t edge_count = h->edges[0]->sizes[0];

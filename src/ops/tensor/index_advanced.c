@@ -278,8 +278,8 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
     return TAPER_OK;
 }
 
-// Makes the plan. If alone is set, masks without dimensions may be the only indices. If self has no elements, they
-// select nothing.
+// Makes the plan. If alone is set, masks without dimensions may be the only indices. If self has no elements, such
+// masks select nothing.
 static taper_status make_plan(taper_call *call, const taper_tensor *self, bool alone, index_plan *plan)
 {
     taper_run *run = call->run;

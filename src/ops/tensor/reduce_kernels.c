@@ -54,8 +54,8 @@ static taper_status start(const taper_call *call, taper_reduce *r, const taper_r
     return TAPER_OK;
 }
 
-// Applies the dtype argument: elements are first converted to it. If it is None, they get the dtype of an out argument,
-// or `otherwise` if there is no out argument.
+// Applies the dtype argument: elements are first converted to it. If the argument is None, the elements get the dtype
+// of an out argument, or `otherwise` if there is no out argument.
 static taper_status apply_dtype(const taper_call *call, taper_reduce *r, taper_dtype otherwise)
 {
     const taper_reduce_where *where = call->param;

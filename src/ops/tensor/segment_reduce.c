@@ -149,7 +149,7 @@ static double join(segment_kind kind, double a, double x)
 }
 
 // Computes one element of the result from `length` elements, beginning with element `at`. room is memory for an element
-// of the dtype. It is used to round each sum, as PyTorch does.
+// of the dtype. This memory is used to round each sum, as PyTorch does.
 static double reduce(const segments *s, int64_t at, int64_t length, void *room)
 {
     static const double starts[] = {-INFINITY, 0, INFINITY, 0, 1};

@@ -334,7 +334,7 @@ TAPER_KERNEL(taper_op_nanmedian_dim)
     return run_dim(call, &j);
 }
 
-// Computes the median of all elements. If there are no elements, it is NaN.
+// Computes the median of all elements. If there are no elements, the median is NaN.
 static taper_status median_all(taper_call *call, bool skip_nan)
 {
     taper_tensor *x, *flat, *line, *out;

@@ -153,7 +153,8 @@ void taper_box_clip(const taper_box_rule *rule, int64_t height, int64_t width, f
         clip_corners(rule->plus, height, width, box);
         return;
     }
-    // A box that is rotated by more than clip_angle is unchanged, because there is more than one method to clip it.
+    // A box that is rotated by more than clip_angle is unchanged, because there is more than one method to clip such a
+    // box.
     if (!(fabsf(box[4]) <= rule->clip_angle)) {
         return;
     }

@@ -38,7 +38,7 @@ static size_t box_column(const limit_work *w, size_t j)
 }
 
 // Soft suppression: selects the row with the best score again and again, and lowers the scores of the other rows by
-// their overlap with it. The selected rows replace the rows in order, and *count becomes their number.
+// their overlap with the selected row. The selected rows replace the rows in order, and *count becomes their number.
 static taper_status soften(const taper_call *call, const limit_work *w, const float *boxes, float *scores,
                            int32_t *order, size_t *count)
 {
@@ -95,8 +95,8 @@ static taper_status one_class(const taper_call *call, limit_work *w, size_t firs
     return TAPER_OK;
 }
 
-// Reduces picked to its best `most` items. They are ordered by class, and in a class by score. ends is scratch memory
-// for one item per class.
+// Reduces picked to its best `most` items. The items are ordered by class, and in a class by score. ends is scratch
+// memory for one item per class.
 static void limit_image(limit_work *w, const float *scores, int32_t *ends)
 {
     if (w->most <= 0 || (uint64_t)w->most >= w->picked_count) {

@@ -116,7 +116,7 @@ static int64_t bounded(double value, int64_t most)
     return value > 0.0 ? (value < (double)most ? (int64_t)value : most) : 0;
 }
 
-// Finds the greatest float of a bin that is above *best. Returns its index in the plane, or -1. It has no branch,
+// Finds the greatest float of a bin that is above *best. Returns its index in the plane, or -1. The loop has no branch,
 // because the comparison cannot be predicted.
 static int64_t greatest(const float *from, const int64_t edges[4], int64_t step_y, int64_t step_x, int64_t wide,
                         double *best)

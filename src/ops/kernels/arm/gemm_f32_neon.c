@@ -2,7 +2,7 @@
 // gemm and igemm of floats with NEON: up to 5 rows by 16 columns in 20 accumulators. For eight k, a tile takes 7 loads
 // of A, 8 loads of weights and 160 multiply-adds by lane, which need all registers. Compilers would spill some
 // registers and copy others, so tiles are in assembler. A multiply-add takes 1.11 instructions; in C, with 8 rows by 8
-// columns, it took 1.42.
+// columns, a multiply-add took 1.42.
 //
 // A tile does not handle padding: it has a list of taps without those that are padding for all rows. If 8 columns are
 // enough, the last panel uses a tile of 8 columns. Columns that do not exist are computed in a buffer.

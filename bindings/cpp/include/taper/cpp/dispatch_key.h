@@ -75,8 +75,8 @@ inline DispatchKey dispatch_key_of(DeviceType type)
     }
 }
 
-// Declares the side effects of a function. It is ignored: every operator of an app is assumed to do whatever its schema
-// allows.
+// Declares the side effects of a function. The declaration is ignored: every operator of an app is assumed to do
+// whatever its schema allows.
 enum class AliasAnalysisKind : uint8_t { INTERNAL_SPECIAL_CASE, CONSERVATIVE, FROM_SCHEMA, PURE_FUNCTION };
 
 } // namespace c10

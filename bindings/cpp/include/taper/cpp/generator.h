@@ -146,7 +146,7 @@ class Generator
     {
         return state().seed();
     }
-    // Seeds the generator with a number that differs from call to call, and returns it.
+    // Seeds the generator with a number that differs from call to call, and returns this seed.
     uint64_t seed() const
     {
         static std::atomic<uint64_t> calls{0};

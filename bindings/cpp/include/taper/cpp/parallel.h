@@ -187,8 +187,8 @@ inline std::atomic<int> &interop_threads()
     return count;
 }
 } // namespace internal
-// The number of threads for calls that run at the same time. It has no effect: such calls run in the threads that
-// programs start. It can be set once, as in libtorch.
+// The number of threads for calls that run at the same time. The number has no effect: such calls run in the threads
+// that programs start. The number can be set once, as in libtorch.
 inline int get_num_interop_threads()
 {
     const int count = internal::interop_threads();

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// torchvision's operators as functions: vision::ops::nms() and so on. The library has them, so nothing is registered.
+// torchvision's operators as functions: vision::ops::nms() and so on. The library has these operators, so nothing is
+// registered.
 #ifndef TAPER_CPP_VISION_H
 #define TAPER_CPP_VISION_H
 

@@ -176,7 +176,7 @@ template <class Derived, class Options> class TableModule : public Cloneable<Der
     void reset_parameters()
     {
         init::normal_(weight);
-        // The padding row of a bag keeps its numbers, because the operator leaves it out. libtorch does the same.
+        // The padding row of a bag keeps its numbers, because the operator leaves out this row. libtorch does the same.
         if (std::is_same<Options, EmbeddingOptions>::value && options.padding_idx().has_value()) {
             weight[*options.padding_idx()].fill_(0);
         }
