@@ -68,7 +68,7 @@ static double saved(const taper_run *run, taper_bands *bands)
     }
     bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
     // Each thread has a cache of its own. Half of the cache may be filled. Three quarters may be filled if the step is
-    // the smallest one, or if the edges would be most of a thread's part.
+    // the smallest step, or if a thread's part has fewer than bands->least rows.
     const size_t half = cache / 2, most = cache / 4 * 3;
     const size_t threads = taper_pool_threads(run->pool);
     const taper_banded *end = bands->stages[bands->count - 1];

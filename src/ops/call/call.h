@@ -181,9 +181,9 @@ static inline void taper_ret(taper_call *call, size_t at, taper_val value)
     taper_val_replace(&call->rets[at], value);
 }
 // Returns the tensor for result `at`, ready for writing, and sets it as the result. For the functional variant it is a
-// new tensor with this dtype and these sizes; strides may be NULL for a contiguous one. For the in-place variant it is
-// the argument, whose sizes must match. For the .out variant it is the argument, resized. An argument keeps its dtype,
-// so *tensor may have another dtype than the requested one, and the caller must convert.
+// new tensor with this dtype and these sizes; strides may be NULL for a contiguous tensor. For the in-place variant it
+// is the argument, whose sizes must match. For the .out variant it is the argument, resized. An argument keeps its
+// dtype, so *tensor may have another dtype than the requested one, and the caller must convert.
 TAPER_MUST_USE taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                           const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
 // Returns a new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor_def.h).

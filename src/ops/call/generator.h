@@ -19,8 +19,8 @@ struct taper_generator {
 // Makes the run draw from the generator, or from `own` if generator is NULL. The run keeps a reference.
 void taper_run_draw_from(taper_run *run, taper_generator *generator, struct taper_rng *own);
 
-// Call these functions before and after an operator that draws random numbers. If an operator calls another one that
-// draws, the lock is already held. Returns true if taper_generator_leave must be called.
+// Call these functions before and after an operator that draws random numbers. If an operator calls another operator
+// that draws, the lock is already held. Returns true if taper_generator_leave must be called.
 static inline bool taper_generator_enter(taper_run *run)
 {
     if (run->generator == NULL || run->draws) {

@@ -359,7 +359,7 @@ static taper_status lend_alone(taper_run *run, const taper_pack_request *request
 }
 
 // Returns a pack of the model's cache. *kept is NULL if the run may keep only packs that are already filled, and this
-// one is not; the pack is then in lent memory (*lent).
+// pack is not; the pack is then in lent memory (*lent).
 static taper_status get_kept(taper_run *run, const taper_pack_request *request, const taper_pack_key *key,
                              taper_kept_pack **kept, void **lent)
 {

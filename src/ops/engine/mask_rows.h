@@ -10,8 +10,8 @@
 
 enum { TAPER_MASK_PIECE = 256 };
 
-// Writes the positions of the nonzero elements among n contiguous ones to `at`, and returns their number. n is at most
-// TAPER_MASK_PIECE, and `at` has space for TAPER_MASK_PIECE positions.
+// Writes the positions of the nonzero elements among n contiguous elements to `at`, and returns their number. n is at
+// most TAPER_MASK_PIECE, and `at` has space for TAPER_MASK_PIECE positions.
 typedef size_t taper_mask_pick(const void *elements, size_t n, uint32_t *at);
 // Returns the function for the dtype, or NULL if there is none.
 taper_mask_pick *taper_mask_pick_find(taper_dtype dtype);

@@ -38,7 +38,7 @@ taper_tile taper_tile_at(const taper_tiles *tiles, size_t index);
 void taper_tile_next(const taper_tiles *tiles, taper_tile *tile);
 
 // Extends the tile by up to most - 1 tiles that follow it, have the same panels, and continue its rows. Returns the
-// number of tiles that it now contains. taper_tile_next then returns the tile after all of these.
+// number of tiles that it now contains. taper_tile_next then returns the tile after all of these tiles.
 size_t taper_tile_join(const taper_tiles *tiles, taper_tile *tile, size_t most);
 
 // Returns the estimated time of a product in nanoseconds. The time depends on the size of the tile that the kernel

@@ -106,8 +106,8 @@ static void move_words(int64_t rows, int64_t columns, char *to, int64_t to_row, 
     }
 }
 
-// Transposes the elements that whole squares cover. Returns true if these are all elements; otherwise *tall and *wide
-// receive the numbers of rows and columns that are done.
+// Transposes the elements that whole squares cover. Returns true if the squares cover all elements; otherwise *tall and
+// *wide receive the numbers of rows and columns that are done.
 static bool move_squares(size_t item, int64_t rows, int64_t columns, char *to, int64_t to_row, const char *from,
                          int64_t from_column, int64_t *tall, int64_t *wide)
 {

@@ -47,7 +47,7 @@ TAPER_KERNEL(taper_op_first_gradient)
     return TAPER_OK;
 }
 
-// Fails if argument 0 is also in the list of other tensors, because the gradients of both would have to be added.
+// Fails if argument 0 is also in the list of other tensors, because its two gradients would have to be added.
 TAPER_KERNEL(taper_op_check_apart)
 {
     taper_tensor *tensor;

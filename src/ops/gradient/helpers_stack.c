@@ -290,7 +290,7 @@ static taper_step_value slope_along(taper_steps *s, taper_step_value x, int64_t 
         taper_step_sub(s, taper_step_narrow(s, x, dim, 2, n - 2), taper_step_narrow(s, x, dim, 0, n - 2));
     middle = taper_step_scale(s, middle, 0.5 / width);
     taper_step_value ends[2];
-    for (int e = 0; e < 2; e++) { // from each end: its element, the next one, and the one after
+    for (int e = 0; e < 2; e++) { // the element at this end, its neighbour, and the neighbour's neighbour
         const double sign = e == 0 ? 1 : -1;
         const taper_step_value a = taper_step_narrow(s, x, dim, e == 0 ? 0 : n - 1, 1);
         const taper_step_value b = taper_step_narrow(s, x, dim, e == 0 ? 1 : n - 2, 1);

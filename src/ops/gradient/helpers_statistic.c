@@ -120,7 +120,7 @@ TAPER_STEPS_KERNEL(taper_op_quantile_steps)
         numbers = TAPER_STEP(s, aten_any_dim, missing, last, taper_step_bool(true));
         ranks = taper_step_add(
             s, taper_step_scale(s, levels, end),
-            taper_step_scale(s, as_dtype(s, numbers, self), 0)); // the product with 0 has the sizes of both
+            taper_step_scale(s, as_dtype(s, numbers, self), 0)); // adds 0, to broadcast to the sizes of numbers
         ranks = TAPER_STEP(s, aten_masked_fill_Scalar, ranks, numbers, taper_step_double(s, end));
     }
     ranks = is_named(way, "lower")     ? TAPER_STEP(s, aten_floor, ranks)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A strip of a float gemm: all panels for mr rows. The last panel is computed as a single vector if that has enough
-// columns.
+// A strip of a float gemm: all panels for mr rows. The last panel is computed as a single vector if one vector has
+// enough columns.
 #ifndef TAPER_OPS_KERNELS_GEMM_F32_STRIP_TMPL_H
 #define TAPER_OPS_KERNELS_GEMM_F32_STRIP_TMPL_H
 

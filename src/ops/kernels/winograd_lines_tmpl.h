@@ -7,7 +7,8 @@
 //       +-P, +-Q (its own) and infinity. The middle tap multiplies the 4 odd inputs untransformed.
 //
 // The values at +p and at -p share their even and odd parts. Lines of 3 and 2 outputs (f4, s4) leave out the point -Q,
-// or both +Q and -Q. The inputs are then multiplied by the factors that correct the weights' divisors for this.
+// or both +Q and -Q. The inputs are then multiplied by the factors that correct the weights' divisors for the missing
+// points.
 
 enum { F2, F4, S4 };
 

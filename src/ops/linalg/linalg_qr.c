@@ -12,8 +12,8 @@ static taper_c128 *tau_of(taper_tensor *taus, int64_t index)
     return (taper_c128 *)taper_tensor_mutable(taus) + index;
 }
 
-// Makes the reflector that maps column 0 of m to a multiple of the first unit vector, and stores both in that column.
-// Returns tau.
+// Makes the reflector that maps column 0 of m to a multiple of the first unit vector. The first element of the column
+// becomes the multiple, and the elements below it become the elements of v. Returns tau.
 static taper_c128 reflector(const taper_dense *m)
 {
     const taper_c128 alpha = taper_dense_get(m, 0, 0);

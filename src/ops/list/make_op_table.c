@@ -44,7 +44,7 @@ enum {
 static size_t row_count;
 static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // number of each row of the list; row of each number
 static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1], quantized[ROWS + 1];
-// For each row of the list, the number of the row that computes the same, or a number above all rows.
+// For each row of the list, the number of the row that computes the same results, or a number above all rows.
 static uint16_t works[ROWS];
 static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // each entry is a row + 1, or 0 for none
 static size_t slots = 2; // slots of the index: a power of two above the number of rows

@@ -79,8 +79,8 @@ static taper_tensor narrowed(const taper_tensor *t, int64_t at, int64_t count)
 }
 
 // Views contiguous rows of heads, [.., heads, rows, N], as rows of the heads of key and value, [.., heads / groups,
-// groups * rows, N], because several query heads share one head of key and value. If groups is negative, this is
-// reversed.
+// groups * rows, N], because several query heads share one head of key and value. If groups is negative, the function
+// does the reverse.
 static taper_tensor grouped(const taper_tensor *t, int64_t groups)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];

@@ -20,8 +20,8 @@ typedef struct taper_conv_params {
     int64_t output_padding[TAPER_CONV_RANK]; // argument output_padding of transposed convolutions
 } taper_conv_params;
 
-// The parameter of convolution operators. Most of PyTorch's convolutions have a fixed number of dimensions. The others
-// (taper_conv_any) take only batched inputs and have an argument for `transposed`.
+// The parameter of convolution operators. Most of PyTorch's convolutions have a fixed number of dimensions. The other
+// operators (taper_conv_any) take only batched inputs and have an argument for `transposed`.
 typedef struct taper_conv_form {
     uint8_t rank; // number of spatial dimensions; 0: the weight decides it
     bool transposed;

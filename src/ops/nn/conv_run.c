@@ -339,8 +339,8 @@ typedef enum weight_order {
     ORDER_TAPS
 } weight_order; // orders of the weight: [o][i][t], [o][t][i] and [t][o]; o: output, i: input, t: tap
 
-// Converts the weight to the working dtype and the wanted order. Shares the original's storage if that has this dtype
-// and order already.
+// Converts the weight to the working dtype and the wanted order. Shares the original's storage if the original has this
+// dtype and order already.
 static taper_status pack_weight(taper_run *run, const taper_conv_args *args, taper_dtype work, weight_order order,
                                 int64_t taps, taper_tensor **packed)
 {

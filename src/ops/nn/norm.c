@@ -105,7 +105,7 @@ static void work_free(taper_call *call, norm_work *work)
 
 #include "ops/nn/norm_lines.h"
 
-// Measures the statistics of each channel, or of each group of `channels` channels if these are contiguous.
+// Measures the statistics of each channel, or of each group of `channels` channels if the channels are contiguous.
 static taper_status measure(norm_work *work, int64_t channels)
 {
     taper_norm norm = work->norm;

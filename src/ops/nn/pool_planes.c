@@ -310,7 +310,7 @@ static void positions_of(const taper_pool_planes *job, const place *at, const ta
     }
 }
 
-// Finds the windows that are completely inside the input; these have equal shapes.
+// Finds the windows that are completely inside the input; such windows have equal shapes.
 static void find_inner(taper_pool_planes *job)
 {
     const taper_pool_axis *axis = &job->pooling->axis[2];

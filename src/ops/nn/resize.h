@@ -36,8 +36,8 @@ typedef struct taper_resize_axis {
     int64_t *index;
     double *weight; // weights, as float if the tensor is float32, otherwise as double; NULL for the nearest modes
     int64_t *count; // number of taps of each output position; NULL unless the mode is antialiased
-    // For nearest: output positions [run_at, run_at + run) read consecutive input positions. run is 0 if that is not
-    // known.
+    // For nearest: output positions [run_at, run_at + run) read consecutive input positions. run is 0 if no such range
+    // is known.
     int64_t run_at, run;
     size_t index_bytes, weight_bytes, count_bytes;
 } taper_resize_axis;

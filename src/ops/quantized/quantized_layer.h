@@ -44,7 +44,7 @@ typedef struct taper_q_output {
 // ---- linear layers
 
 // The job of computing y[row][out] for `rows` rows of x. Exactly one of bytes and floats is set. A float result is sum
-// * multiplier + bias, or 0 if that is negative and relu is set. The pointers are borrowed.
+// * multiplier + bias, or 0 if this number is negative and relu is set. The pointers are borrowed.
 typedef struct taper_qlinear_job {
     const taper_qlinear_params *params;
     const taper_q_input *x;

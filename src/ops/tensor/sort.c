@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sorting along a dimension, and operators based on it: argsort, topk, kthvalue, median and mode. Lines are sorted as
-// keys with positions (sort_order.h), stably if that is asked for. Values are then copied from the line by position,
-// which keeps NaN and -0 unchanged.
+// keys with positions (sort_order.h), stably if the operator requests it. Values are then copied from the line by
+// position, which keeps NaN and -0 unchanged.
 #include <math.h>
 
 #include "ir/tensor.h"

@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_TENSOR_SORT_FIRST_H
 #define TAPER_OPS_TENSOR_SORT_FIRST_H
 
-// Finds the first k entries by a heap of k + 1 entries. *found is false if some of these are equal, because PyTorch's
-// algorithm then decides which entries come first.
+// Finds the first k entries by a heap of k + 1 entries. *found is false if some of these entries are equal, because
+// PyTorch's algorithm then decides which entries come first.
 static taper_status find_first(const job *j, sorter *s, const taper_tensor *x, size_t n, bool *found)
 {
     const size_t count = (size_t)j->k;

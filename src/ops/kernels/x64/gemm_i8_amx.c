@@ -314,7 +314,7 @@ void taper_gemm_i8_28x32_amx(const taper_gemm_i8 *job)
 }
 
 // Windows have a short K, and there are few of them. A job without a pointer for each row is computed by the kernel for
-// vectors if that is faster.
+// vectors if this kernel is faster.
 void taper_gemm_i8_windows_28x32_amx(const taper_gemm_i8 *job, size_t step)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)

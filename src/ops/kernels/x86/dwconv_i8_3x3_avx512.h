@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise 3x3 of quantized numbers by columns, with AVX-512 VNNI. The bytes of a column are brought next to each
-// other once, for all outputs that use the column. A dot product adds three of these bytes. Weights are packed by
-// columns for this.
+// other once, for all outputs that use the column. A dot product adds three of these bytes. For this dot product
+// weights are packed by columns.
 //
 // A register has 64 channels of one run of pixels, 32 of two runs, or 16 of four. A row is divided into these parts; if
 // they are not equally long, the last one repeats some pixels.

@@ -33,7 +33,7 @@ class Argument
             alias_ = str(alias->containedTypes().empty() ? *alias : alias->containedTypes()[0]);
         }
     }
-    // libtorch's arguments have two types. Here an argument has only the second one, which is the type in the schema's
+    // libtorch's arguments have two types. Here an argument has only the second type, which is the type in the schema's
     // text.
     Argument(std::string name, const TypePtr &, TypePtr real_type, optional<int32_t> length = nullopt,
              optional<IValue> fallback = nullopt, bool kwarg_only = false)

@@ -192,7 +192,7 @@ class FunctionSchema
                                ArrayRef<Argument>(arguments_).slice(start), why_not) &&
                isSubtypeOfList(returns_, other.returns_, why_not);
     }
-    // Return true if calls written for the old schema are right for this one, or the other way round.
+    // Return true if calls written for the old schema are right for this schema, or the reverse.
     bool isBackwardCompatibleWith(const FunctionSchema &old, std::ostream *why_not = nullptr) const;
     bool isForwardCompatibleWith(const FunctionSchema &old, std::ostringstream &why_not) const;
     void dump() const; // prints the schema and a newline

@@ -207,7 +207,7 @@ inline void intraop_launch(std::function<void()> work)
 {
     work();
 }
-// Returns a future that is completed, because the function runs before this one returns.
+// Returns a future that is completed, because the function runs before intraop_launch_future returns.
 inline c10::intrusive_ptr<c10::ivalue::Future> intraop_launch_future(std::function<void()> work)
 {
     const c10::intrusive_ptr<c10::ivalue::Future> future =
