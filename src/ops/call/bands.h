@@ -55,8 +55,8 @@ typedef struct taper_bands {
     size_t step;                    // number of rows of the last result that are computed at a time
     size_t rings[TAPER_BANDS_MOST]; // number of rows in the ring of each result except the last
     size_t scratch;                 // number of bytes of all rings, including TAPER_OVERREAD
-    // Smallest number of rows of the last result per part; with fewer, the rows computed twice at its edges cost too
-    // much.
+    // Smallest number of rows of the last result per part; with fewer rows, the rows computed twice at its edges cost
+    // too much.
     size_t least;
     double work;
 } taper_bands;

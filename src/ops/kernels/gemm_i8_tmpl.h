@@ -187,7 +187,7 @@ TAPER_TEMPLATE void tile(const size_t kind, const size_t mr, const size_t nv, co
 }
 
 #ifdef HALVES
-enum { LEAST_OF_HALVES = 12 }; // smallest number of rows for which half_tile is faster
+enum { LEAST_OF_HALVES = 12 }; // smallest number of rows for which half_tile is faster than tile
 // Computes n columns of bytes: more than one register of columns, and at most one and a half registers. The halves of
 // two rows share a register, so three registers do the work of four.
 TAPER_TEMPLATE void half_tile(const size_t mr, const taper_gemm_i8 *t, const int8_t *w, size_t column, size_t n)

@@ -79,7 +79,7 @@ static taper_status ret_eigh(taper_linalg *w, bool divide, bool vectors, char tr
     TAPER_TRY(taper_linalg_arg_square(w, 0, &a));
     const taper_dtype dtype = (taper_dtype)a->dtype;
     TAPER_TRY(taper_linalg_eigh(w, a, divide, vectors ? 'V' : 'N', triangle, VALUES, VECTORS, SCRATCH));
-    // The older operator returns an empty argument unchanged.
+    // symeig, which does not set divide, returns an empty argument unchanged.
     const bool same = !divide && taper_tensor_numel(a) == 0, turned = vectors && !same;
     TAPER_TRY(taper_linalg_ret(w, 0, VALUES, taper_dtype_to_real(dtype), TAPER_BY_ROWS));
     if (w->call->ret_count == 1) {

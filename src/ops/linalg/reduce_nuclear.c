@@ -10,7 +10,7 @@
 
 enum { SWEEPS = 60 };
 
-// Rotates columns p and q so that they become orthogonal. Returns false if they already were.
+// Rotates columns p and q so that they become orthogonal. Returns false if they were orthogonal before.
 static bool rotate(size_t rows, double *p, double *q)
 {
     double alpha = 0, beta = 0, gamma = 0;

@@ -251,7 +251,7 @@ static taper_status run_indices(taper_call *call, const class_work *work)
         TAPER_TRY(taper_loss_scalar(call, 0, work->dtype, sum));
     }
     if (call->ret_count > 1) {
-        const bool summed = y == NULL || work->scores->rank == 1; // otherwise PyTorch leaves total_weight at 0
+        const bool summed = y == NULL || work->scores->rank == 1; // if false, PyTorch leaves total_weight at 0
         TAPER_TRY(taper_loss_scalar(call, 1, work->dtype, summed ? weights : 0.0));
     }
     return TAPER_OK;

@@ -131,7 +131,9 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
 
 // ---- maps
 
-enum { TABLE_FROM = 512 }; // smallest number of elements for which a table of all 256 results is faster
+enum {
+    TABLE_FROM = 512
+}; // smallest number of elements for which a table of all 256 results is faster than separate results
 
 typedef struct map_work {
     const taper_q_map *map;

@@ -113,7 +113,7 @@ inline bool marks_raise(const std::string &detail)
     return line != std::string::npos && detail.compare(line, call.size(), call) == 0;
 }
 // Throws the exception that a model raised, with the traceback after its text. Returns if the model did not raise the
-// error. Exceptions of lite models have no text apart from what(), as in PyTorch.
+// error. Exceptions of lite models have no text except what(), as in PyTorch.
 inline void throw_raised(const std::string &message, const std::string &detail)
 {
     const bool is_lite = ends_with(detail, ".prim::RaiseException");

@@ -161,7 +161,7 @@ class Type : public std::enable_shared_from_this<Type>
     {
         return false;
     }
-    // Modules are told apart by their classes, ClassType::is_module.
+    // Modules are distinguished by their classes, ClassType::is_module.
     virtual bool is_module() const
     {
         return false;

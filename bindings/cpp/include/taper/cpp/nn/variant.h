@@ -83,7 +83,8 @@ template <class T> struct VariantPart {
 
 template <class... T> class variant
 {
-    // The alternative that stores a value of type U: U itself, otherwise the first type to which U converts.
+    // The alternative that stores a value of type U: U if U is an alternative, otherwise the first alternative to which
+    // U converts.
     template <class U> struct Place {
         static constexpr size_t same = detail::first_true(std::is_same<U, T>::value...);
         static constexpr size_t value =
