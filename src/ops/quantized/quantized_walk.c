@@ -131,9 +131,7 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
 
 // ---- maps
 
-enum {
-    TABLE_FROM = 512
-}; // smallest number of elements for which a table of all 256 results is faster than separate results
+enum { TABLE_FROM = 512 }; // smallest number of elements for which a table of all 256 results is faster
 
 typedef struct map_work {
     const taper_q_map *map;
