@@ -169,10 +169,21 @@ for d in ("x", "x.double()", "c", "c.to(torch.int32)", "x.half()", "x > 0"):
                                    f"torch.index_fill({d}, 1, i[0], 1)"] +
         ([f"torch.index_add({d}, 1, i[0], {d})", f"torch.index_add({d}, 0, i[0, :9], {d})", f"torch.index_add({d}, 1, i[0], ({d})[:1])", f"torch.index_add(({d}).t(), 1, i[0, :9], ({d}).t(), alpha=2)"]
          if whole else []), **L)
+    # One index for each row of the table: an index that is expanded over the elements of the rows.
+    rows = f"(i[:5, :1] % 7).expand(5, ({d}).size(1))"
+    cubes = f"(i[:5, 0] % 7).view(5, 1, 1).expand(5, 2, ({d}).size(1) // 2)"
+    halves = f"({d})[:, :({d}).size(1) // 2 * 2].reshape(({d}).size(0), 2, -1)"
+    add(f"scatter/expanded/{d}", [f"torch.scatter({d}, 0, {rows}, ({d})[:5])", f"torch.gather({d}, 0, {rows})", f"torch.gather(({d}).t(), 1, {rows}.t())",
+                                  f"torch.gather({halves}, 0, {cubes})", f"torch.scatter({halves}, 0, {cubes}, {halves})",
+                                  f"torch.gather({halves}, 1, (i[:3, :1] % 2).view(3, 1, 1).expand(3, 1, ({d}).size(1) // 2))"] +
+        ([f"torch.scatter_add({d}, 0, {rows}, {d})", f"torch.scatter_add({halves}, 0, {cubes}, {halves})", f"torch.scatter({d}, 0, {rows}, {d}, reduce='multiply')",
+          f"torch.scatter_add({halves}, 0, {cubes}, ({halves})[:, :1].expand(-1, 2, -1))"] if whole else []), **L)
     add(f"positions/longer/{d}", [f"torch.take({d}, i * 69)", f"torch.take({d}, i * 69 - 630)", f"torch.put({d}, i * 69, {d})", f"torch.put({d}, i * 69 - 600, {d})",
                                   f"torch.put(({d}).t(), i, {d})", f"torch.masked_scatter({d}, c > 0, {d})", f"torch.masked_scatter(({d}).t(), (c > 0).t(), {d})",
                                   f"torch.index_put({d}, [c > 0], ({d})[3, 3])", f"torch.index_put(({d}).t(), [(c > 0).t()], ({d})[3, 3])"] +
         ([f"torch.put({d}, i * 69, {d}, accumulate=True)"] if whole else []), **L)
+raises("torch.scatter_add(x, 0, torch.tensor([[[0]], [[9]]]).expand(2, 3, 4), x)")
+raises("torch.gather(x, 0, torch.tensor([[[0]], [[-1]]]).expand(2, 3, 4))")
 raises("torch.masked_scatter(x, x < 9, x[0])")
 raises("torch.put(x, torch.full([4, 5, 6], 120), x)")
 BAGS = "    w = x.t().contiguous()\n    o = torch.tensor([0, 2, 2, 40])\n"

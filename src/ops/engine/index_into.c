@@ -173,15 +173,13 @@ static bool sets(taper_into_function function, int64_t item)
 void taper_into_line(taper_run *run, taper_into_function function, char *to, int64_t to_step, const char *from,
                      int64_t from_step, int64_t length)
 {
-    taper_binary_f32_function *const vector = vector_of(run, function, to_step, from_step);
     for (int64_t at = 0; at < length; at += PIECE) {
         const int64_t piece = taper_min_i64(PIECE, length - at);
         if (!taper_run_goes_on(run, (uint64_t)piece * WORK_OF_AN_ELEMENT)) {
             return;
         }
-        if (vector != NULL) {
-            float *const t = (float *)(void *)(to + at * to_step);
-            vector((size_t)piece, t, (const float *)(const void *)(from + at * from_step), t, -INFINITY, INFINITY);
+        if (to_step == from_step &&
+            combine_vectors(run, function, to_step, to + at * to_step, from + at * from_step, piece)) {
             continue;
         }
         if (to_step == from_step && sets(function, to_step)) {

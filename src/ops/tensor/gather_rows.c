@@ -9,10 +9,20 @@ typedef struct gather_job gather_job;
 // A loop over a row. Returns false if an index is out of bounds.
 typedef bool row_function(const gather_job *job, const int64_t *index, char *table, char *other, size_t n);
 
+// The dimensions of the index, with neighbours joined where one step leads through both. An index that was expanded
+// over the elements of a row of the table has one dimension for these elements. The steps are in elements.
+typedef struct gather_dims {
+    size_t rank; // at least 1
+    int64_t sizes[TAPER_MAX_RANK], index[TAPER_MAX_RANK], table[TAPER_MAX_RANK], other[TAPER_MAX_RANK];
+} gather_dims;
+
 struct gather_job {
     taper_gather g;
+    gather_dims dims;
     row_function *row;
-    size_t n, pieces; // number of elements of a row; number of pieces of a row
+    taper_run *run;
+    taper_into_function into; // combines the elements of a line of a scatter
+    size_t n, pieces;         // number of elements of a row; number of pieces of a row
     int64_t index_step, table_step, other_step;
     size_t rank, outer[TAPER_MAX_RANK]; // dimensions other than the dimension of a row
     atomic_bool bad;
@@ -92,6 +102,22 @@ static row_function *find_row(const taper_gather *g)
     return find_joined(g);
 }
 
+// The row has one index, and its elements are contiguous.
+static bool line(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)
+{
+    const int64_t item = (int64_t)job->g.item;
+    if ((uint64_t)*index >= (uint64_t)job->g.size) {
+        return false;
+    }
+    char *const part = table + *index * job->g.step * item;
+    if (job->g.scatter) {
+        taper_into_line(job->run, job->into, part, item, other, item, (int64_t)n);
+    } else {
+        memcpy(other, part, n * (size_t)item);
+    }
+    return true;
+}
+
 static void rows_range(void *argument, size_t begin, size_t end)
 {
     gather_job *job = argument;
@@ -105,11 +131,11 @@ static void rows_range(void *argument, size_t begin, size_t end)
                 other_at = first * job->other_step;
         for (size_t k = job->rank; k-- > 0;) {
             const size_t d = job->outer[k];
-            const int64_t i = (int64_t)(left % (size_t)g->index->sizes[d]);
-            left /= (size_t)g->index->sizes[d];
-            index_at += i * g->index->strides[d];
-            table_at += i * g->table_strides[d];
-            other_at += i * g->other_strides[d];
+            const int64_t i = (int64_t)(left % (size_t)job->dims.sizes[d]);
+            left /= (size_t)job->dims.sizes[d];
+            index_at += i * job->dims.index[d];
+            table_at += i * job->dims.table[d];
+            other_at += i * job->dims.other[d];
         }
         const int64_t item = (int64_t)g->item;
         if (!job->row(job, index + index_at, g->table + table_at * item, g->other + other_at * item,
@@ -122,40 +148,67 @@ static void rows_range(void *argument, size_t begin, size_t end)
 
 // Returns the dimension that rows extend along: the last one. If that dimension is short and the order does not matter,
 // it returns a dimension that is long enough for a call per row.
-static size_t row_dimension(const taper_gather *g)
+static size_t row_dimension(const gather_dims *dims, bool scatter)
 {
     enum { SHORT = 16 };
-    const taper_tensor *index = g->index;
-    size_t row = index->rank - 1u;
-    for (size_t d = row; d-- > 0 && !g->scatter && index->sizes[row] < SHORT;) {
-        row = index->sizes[d] > index->sizes[row] ? d : row;
+    size_t row = dims->rank - 1;
+    for (size_t d = row; d-- > 0 && !scatter && dims->sizes[row] < SHORT;) {
+        row = dims->sizes[d] > dims->sizes[row] ? d : row;
     }
     return row;
 }
 
-taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool *bad)
+static void join_dims(const taper_gather *g, gather_dims *dims)
 {
-    const taper_tensor *index = gather->index;
-    gather_job job = {.g = *gather};
-    job.row = find_row(gather);
+    const taper_tensor *const x = g->index;
+    size_t rank = 0;
+    *dims = (gather_dims){.sizes = {1}}; // the dimension of a single element
+    for (size_t d = 0; d < x->rank; d++) {
+        const int64_t size = x->sizes[d];
+        if (size == 1) {
+            continue;
+        }
+        const bool joins = rank > 0 && dims->index[rank - 1] == taper_wrap_mul(size, x->strides[d]) &&
+                           dims->table[rank - 1] == taper_wrap_mul(size, g->table_strides[d]) &&
+                           dims->other[rank - 1] == taper_wrap_mul(size, g->other_strides[d]);
+        rank += joins ? 0 : 1;
+        dims->sizes[rank - 1] = joins ? taper_wrap_mul(dims->sizes[rank - 1], size) : size;
+        dims->index[rank - 1] = x->strides[d];
+        dims->table[rank - 1] = g->table_strides[d];
+        dims->other[rank - 1] = g->other_strides[d];
+    }
+    dims->rank = rank == 0 ? 1 : rank;
+}
+
+taper_status taper_gather_rows(taper_run *run, const taper_gather *g, bool *bad)
+{
     *bad = false;
-    if (index->dtype != TAPER_I64 || index->rank == 0 || job.row == NULL) {
+    if (g->index->dtype != TAPER_I64 || g->index->rank == 0) {
         return TAPER_DECLINED;
     }
-    const size_t row = row_dimension(gather);
-    for (size_t d = 0; d < index->rank; d++) {
+    gather_job job = {.g = *g, .run = run};
+    gather_dims *const dims = &job.dims;
+    join_dims(g, dims);
+    const size_t row = row_dimension(dims, g->scatter);
+    const bool is_line = dims->index[row] == 0 && dims->table[row] == 1 && dims->other[row] == 1;
+    job.into = taper_into_find(g->dtype, g->scatter ? g->operation : TAPER_INTO_SET);
+    job.row = is_line && (job.into != NULL || !g->scatter) ? line : find_row(g);
+    if (job.row == NULL) {
+        return TAPER_DECLINED;
+    }
+    for (size_t d = 0; d < dims->rank; d++) {
         if (d != row) {
             job.outer[job.rank++] = d;
         }
     }
-    job.n = (size_t)index->sizes[row];
-    job.index_step = index->strides[row];
-    job.table_step = gather->table_strides[row];
-    job.other_step = gather->other_strides[row];
+    job.n = (size_t)dims->sizes[row];
+    job.index_step = dims->index[row];
+    job.table_step = dims->table[row];
+    job.other_step = dims->other[row];
     job.pieces = (job.n + PIECE - 1) / PIECE;
-    const size_t rows = (size_t)taper_tensor_numel(index) / job.n * job.pieces;
+    const size_t rows = (size_t)taper_tensor_numel(g->index) / job.n * job.pieces;
     taper_status status = TAPER_OK;
-    if (gather->scatter) {
+    if (g->scatter) {
         const size_t longest = taper_min_size(job.n, PIECE), some = PIECE / longest;
         for (size_t r = 0; r < rows && !job.bad && status == TAPER_OK; r += some) {
             const size_t end = taper_min_size(r + some, rows);
@@ -163,7 +216,7 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *gather, bool 
             status = taper_run_spend(run, (uint64_t)(end - r) * longest * 2);
         }
     } else {
-        status = taper_run_range(run, rows_range, &job, rows, 1, EACH * (double)taper_tensor_numel(index));
+        status = taper_run_range(run, rows_range, &job, rows, 1, EACH * (double)taper_tensor_numel(g->index));
     }
     *bad = job.bad;
     return status;

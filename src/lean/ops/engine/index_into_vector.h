@@ -3,11 +3,11 @@
 #ifndef TAPER_OPS_ENGINE_INDEX_INTO_VECTOR_H
 #define TAPER_OPS_ENGINE_INDEX_INTO_VECTOR_H
 
-static inline taper_binary_f32_function *vector_of(const taper_run *run, taper_into_function function, int64_t to_step,
-                                                   int64_t from_step)
+static inline bool combine_vectors(const taper_run *run, taper_into_function function, int64_t step, char *to,
+                                   const char *from, int64_t n)
 {
-    (void)run, (void)function, (void)to_step, (void)from_step;
-    return NULL;
+    (void)run, (void)function, (void)step, (void)to, (void)from, (void)n;
+    return false;
 }
 
 #endif
