@@ -21,7 +21,9 @@ static bool is_new(const taper_ahead_maker *m, const taper_ir_value *grad)
         value = taper_node_in(value->node, 0);
         alone = value->id >= m->first && taper_value_used_once(value);
     }
-    return alone && taper_node_has(value->node, TAPER_OP_ELEMENTWISE) && taper_value_is_fresh(value);
+    return alone && taper_value_is_fresh(value) &&
+           (taper_node_has(value->node, TAPER_OP_ELEMENTWISE) ||
+            taper_node_calls(value->node, TAPER_OP(taper_sum_product)));
 }
 
 // Adds a gradient to that of a value. The sum is written to one of them if nothing else reads it, as on the tape.

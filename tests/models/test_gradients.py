@@ -65,6 +65,17 @@ class Determinants(torch.nn.Module):
         return y, g.detach(), given(torch.autograd.grad([(g * g).sum()], [x])[0])
 
 
+class LargeProducts(torch.nn.Module):
+    """Gradients of products that are summed over dimensions in blocks of rows, because they have more elements than a cache."""
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        rows = torch.arange(2400, dtype=x.dtype).view(800, 3).sin() * x[0]
+        a, b, c = rows.unsqueeze(-1), rows[:, :1].unsqueeze(-1).expand(800, 1, 64) * x[1, 1], torch.linspace(0, 1, 64).to(x.dtype) * x[2, 2]
+        y = (a * b * c * (a + b)).mean()
+        g = torch.autograd.grad([y], [x, a, b, c])
+        return y, g[0], g[1], g[2], g[3]
+
+
 class Hessian(torch.nn.Module):
     def forward(self, x: Tensor):
         x = x.flatten().detach().requires_grad_(True)
@@ -693,7 +704,7 @@ class NotScalarFirst(torch.nn.Module):
         return torch.autograd.grad([torch.ones(2), x * 2], [torch.ones(2)], torch.jit.annotate(Optional[List[Optional[Tensor]]], [torch.ones(2), None]))[0]
 
 
-PROGRAMS = [Plain, Network, Second, Determinants, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
+PROGRAMS = [Plain, Network, Second, Determinants, LargeProducts, Hessian, ControlFlow, InDict, Slices, Masks, InPlaceChain, Several, Weighted, Middle, Lists, Modes,
             Backward, Shared, Methods, Parameters, ViewsOfParameters, ParametersOfLayers, NormAfterConv1d,
             SecondOfCorners, SecondOfChosen, ComparedQuietView, ComparedView,
             SumsOfExpanded, WrittenExpanded, WrittenFactor, Deep, Integers, Doubles, Unused, NotNeeded, WrongTarget, NotScalar, Leaf, ViewOfLeaf,

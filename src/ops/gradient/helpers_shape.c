@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators of gradients that change the shape of a gradient: the opposite of broadcasting, reducing and permuting.
-#include "ops/gradient/steps.h"
+#include "ops/gradient/steps_math.h"
 
 // Sums a gradient over the dimensions in which an argument was broadcast, and converts it to the argument's dtype.
 TAPER_STEPS_KERNEL(taper_op_sum_to)
@@ -30,6 +30,61 @@ TAPER_STEPS_KERNEL(taper_op_sum_to)
         value = TAPER_STEP(s, aten_to_dtype, value, taper_step_int(s, like->dtype));
     }
     return taper_steps_ret(s, 0, value);
+}
+
+enum { BLOCK = 1 << 16 }; // elements of a product that are summed while a cache has them
+
+// Returns how many rows of the product make a block, or 0 if the product is summed as a whole.
+static int64_t rows_of_block(const taper_steps *s, const taper_tensor *grad, const taper_tensor *factor,
+                             const taper_tensor *like)
+{
+    const int64_t elements = taper_tensor_numel(grad);
+    const bool sums_rows = grad->rank == like->rank && grad->rank > 1 && grad->sizes[0] == like->sizes[0] &&
+                           taper_tensor_numel(like) < elements;
+    return sums_rows && !s->caller.records && elements >= 2 * BLOCK && grad->dtype == like->dtype &&
+                   grad->dtype == factor->dtype && factor->rank <= grad->rank &&
+                   !taper_dtype_is_complex((taper_dtype)grad->dtype)
+               ? (BLOCK - 1) / (elements / grad->sizes[0]) + 1
+               : 0;
+}
+
+// Multiplies and sums blocks of rows, so that the product is never in memory as a whole.
+static taper_step_value sum_of_blocks(taper_steps *s, taper_step_value grad, taper_step_value factor,
+                                      const taper_tensor *like, int64_t rows)
+{
+    const int64_t all = like->sizes[0];
+    const bool narrows = factor->as.tensor->rank == like->rank && factor->as.tensor->sizes[0] != 1;
+    const taper_step_value result = TAPER_STEP(s, aten_new_empty, grad, taper_steps_ints(s, like->sizes, like->rank));
+    int64_t dims[TAPER_MAX_RANK];
+    size_t count = 0;
+    for (size_t d = 1; d < like->rank; d++) {
+        if (like->sizes[d] == 1) {
+            dims[count++] = (int64_t)d;
+        }
+    }
+    const taper_step_value summed = taper_steps_ints(s, dims, count);
+    const size_t kept = s->count;
+    for (int64_t at = 0; at < all && s->status == TAPER_OK; at += rows) {
+        const int64_t length = all - at < rows ? all - at : rows;
+        const taper_step_value part = narrows ? taper_step_narrow(s, factor, 0, at, length) : factor;
+        const taper_step_value product = taper_step_mul(s, taper_step_narrow(s, grad, 0, at, length), part);
+        const taper_step_value sum = TAPER_STEP(s, aten_sum_dim_IntList, product, summed, taper_step_bool(true));
+        TAPER_STEP(s, aten_copy_, taper_step_narrow(s, result, 0, at, length), sum);
+        taper_steps_release(s, kept);
+    }
+    return result;
+}
+
+// Multiplies a gradient by a factor of a product, and sums the result over the dimensions in which the other factor was
+// broadcast.
+TAPER_STEPS_KERNEL(taper_op_sum_product)
+{
+    const taper_step_value grad = &s->args[0], factor = taper_step_conj(s, &s->args[1]);
+    const taper_tensor *const like = s->args[2].as.tensor;
+    const int64_t rows = rows_of_block(s, grad->as.tensor, s->args[1].as.tensor, like);
+    return taper_steps_ret(s, 0,
+                           rows != 0 ? sum_of_blocks(s, grad, factor, like, rows)
+                                     : TAPER_STEP(s, taper_sum_to, taper_step_mul(s, grad, factor), &s->args[2]));
 }
 
 // Reads a list of dimensions. None and an empty list stand for all dimensions.
