@@ -41,7 +41,7 @@ typedef struct taper_device_words {
 typedef struct taper_device {
     const taper_backend *backend;
     const char *name; // name that was requested, such as "vulkan:1"
-    unsigned index;   // number among the devices of its kind
+    unsigned index;   // index of the device among the devices of its kind
     // Name of the requested device, such as NAME in "nnapi:NAME"; NULL if `index` selects the device.
     const char *called;
     const taper_device_setting *settings; // taper_load_options.settings; another set of settings opens another device
@@ -77,9 +77,10 @@ typedef struct taper_claim {
 typedef enum taper_form {
     TAPER_FORM_PLAIN, // the host's memory, in PyTorch's order
     TAPER_FORM_HOST,  // the host's memory; a hidden NHWC order is kept (ir/tensor.h)
-    // The device's memory, in the device's own layout and precision; lists of tensors: the host's memory.
+    // The device's memory, in the device's own layout and precision; a list of tensors is in the host's memory.
     TAPER_FORM_DEVICE,
-    // The device's memory if the input is there, otherwise the host's memory. Each case has a separate recording.
+    // The device's memory if the input is already in it, otherwise the host's memory. Each case has a separate
+    // recording.
     TAPER_FORM_EITHER
 } taper_form;
 
@@ -117,8 +118,8 @@ struct taper_backend {
     // whose memory no other node writes, and lists of tensors (nodes LIST and LIST_UNPACK) that are made for operators
     // of the region or unpacked in it. A backend with `store` is given such views in any case.
     bool copies;
-    // Number of bytes of a recording, which is zeroed. 0 if the backend has no recordings; record and forget are then
-    // NULL.
+    // Size of a recording in bytes, which are zero at first. 0 if the backend has no recordings; `record` and `forget`
+    // are then NULL.
     size_t recording_bytes;
     // Opens the device. Declines if the device does not exist, and sets *why to the reason (a static text, or a text in
     // the state). NULL if the device always exists.
@@ -140,8 +141,8 @@ struct taper_backend {
     // Copies a tensor from the host to the device. The tensor may have any strides, and may be hidden NHWC. The
     // function may decline. It is NULL if the backend takes tensors in the host's memory and needs no copies.
     taper_status (*store)(taper_device *device, taper_run *run, const taper_tensor *from, taper_memory **memory);
-    // Receives the seconds that the plain nodes took for a call that run declined. This function and run may set
-    // run->replan. The memory of later runs is then planned again, because they will run other nodes. NULL if the
+    // Receives the seconds that the plain nodes took for a call that `run` declined. This function and `run` may set
+    // run->replan. The memory of later runs is then planned again, because later runs will run other nodes. NULL if the
     // backend does not need the time.
     void (*measured)(const taper_segment *segment, taper_run *run, void *recording, double seconds);
     // Describes an opened device to people: its name and its abilities. NULL if there is no description.

@@ -35,8 +35,8 @@ typedef struct taper_banded {
     size_t stride, span, pad;
     size_t weights; // number of bytes that each band reads
     double work;    // nanoseconds of the whole call, as in taper_run_range
-    // begin runs in the calling thread before all bands. run computes a band, in any thread. end runs after all
-    // bands if begin succeeded; end is NULL if there is nothing to do.
+    // `begin` runs in the calling thread before all bands. `run` computes a band, in any thread. `end` runs after all
+    // bands if `begin` succeeded; `end` is NULL if there is nothing to do.
     taper_status (*begin)(taper_call *call, void *data);
     void (*run)(void *data, const taper_band *band);
     void (*end)(taper_call *call, void *data);

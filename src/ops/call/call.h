@@ -22,8 +22,8 @@ typedef struct taper_run taper_run;
 typedef struct taper_call taper_call;
 typedef taper_status (*taper_kernel)(taper_call *call);
 // Begins the definition of a kernel, the function that a row of the operator list names. This also declares the
-// function, because no header does. A new row then recompiles the table of rows and the kernel's file, not every file
-// of kernels.
+// function, because no header does. A new row of the list then recompiles the table of rows and the kernel's file, not
+// every file of kernels.
 #define TAPER_KERNEL(name)                                                                                             \
     taper_status name(taper_call *call);                                                                               \
     taper_status name(taper_call *call)
@@ -54,7 +54,8 @@ struct taper_run {
     bool draws;                        // true while this run holds the generator's lock
     bool portable;   // true if only the portable loops may run, which are the reference for other kernels
     bool low_memory; // true to avoid packed forms that are larger than the weights
-    bool stands_in;  // true if only the first call runs on the CPU and later calls run on a device; packs are not kept
+    bool
+        stands_in; // true if only the first call runs on the CPU and later calls run on a device, so packs are not kept
     taper_precision precision; // precision of packed weights of layers
     void (*log)(void *user, taper_log_level level, const char *text, size_t length);
     void *log_user;
@@ -62,7 +63,7 @@ struct taper_run {
     // would pass within `ahead` seconds. Returns TAPER_OK to continue. After it has returned a reason, it never returns
     // TAPER_OK again in this run. NULL if nothing can end the run.
     taper_status (*stop)(struct taper_run *run, double ahead);
-    uint64_t work_left; // work before the next call of stop, in nanoseconds
+    uint64_t work_left; // work before the next call of `stop`, in nanoseconds
     // Reason why taper_run_spend fails from now on, or TAPER_OK; the code that starts a run resets it.
     taper_status ended;
     bool flushes;                // true during a product of matrices, while denormal numbers are flushed to zero
@@ -95,11 +96,12 @@ struct taper_run {
 struct taper_call {
     taper_run *run;
     const taper_op *op;
-    const void *param; // parameter of the operator's row; it distinguishes rows that have the same kernel
+    const void
+        *param; // parameter of the operator's row in the operator list; tells operators that share a kernel apart
     const taper_schema *schema;
     taper_val *args; // arguments of the call, borrowed
     size_t arg_count;
-    taper_val *rets; // owned references, set by the kernel; None before
+    taper_val *rets; // results as owned references; None until the kernel sets them
     size_t ret_count;
     void **state;                     // data kept between calls of one instruction, NULL at first; see ops/call/packs.h
     struct taper_prepared **prepared; // prepared call of the instruction (ops/call/prepared.h); NULL if nothing is kept
@@ -193,15 +195,15 @@ TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, tape
 // Sets a result that was computed elsewhere, or copies it into the argument of the in-place or .out variant. Takes over
 // the reference.
 TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
-// Does what taper_ret_tensor does, for a known target.
+// Does what taper_ret_tensor does, if the caller knows `target`, the argument that receives the result or NULL.
 TAPER_MUST_USE taper_status taper_ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value);
 // These functions return the argument that receives result `at` (in-place or .out), or NULL for the functional variant.
 // For a TAPER_OP_OUT_COPY row, taper_ret_argument returns the argument, because it may decide the dtype, and
 // taper_ret_target returns NULL.
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
-// Resizes an out tensor that has other sizes, as PyTorch does. The new strides are the given ones, or contiguous if
-// strides is NULL.
+// Resizes an out tensor to these sizes, as PyTorch does, if its sizes are different. The new strides are the given
+// ones, or contiguous if strides is NULL.
 TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *target, size_t rank, const int64_t *sizes,
                                              const int64_t *strides);
 // Fails if elements of the tensor share memory because a dimension is expanded.
@@ -238,7 +240,8 @@ inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
     enum { EACH = 256 };
     return i % EACH != 0 || taper_run_goes_on(run, EACH * work);
 }
-// Call this before work that cannot be interrupted. It also fails if the remaining time is too short.
+// Call this before work that cannot be interrupted. Fails if the run must end, or if `work` nanoseconds are more than
+// the remaining time.
 TAPER_MUST_USE taper_status taper_run_commit(taper_run *run, double work);
 
 // Returns the result of a call that ended with `status`: that status, or the reason to end the run.
@@ -252,7 +255,7 @@ TAPER_MUST_USE taper_status taper_run_settle(taper_run *run, taper_tensor *tenso
 TAPER_MUST_USE taper_status taper_run_fetch_items(taper_run *run, const taper_list *list);
 TAPER_MUST_USE taper_status taper_run_settle_items(taper_run *run, taper_container *container);
 // Moves a tensor, or the tensors in a container, to the host's memory and PyTorch's layout, for an operator that
-// supports nothing else.
+// supports no other memory or layout.
 static inline taper_status taper_settle(taper_run *run, taper_val value)
 {
     if (value.tag == TAPER_TENSOR) {

@@ -44,7 +44,7 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
         status = halves ? taper_call_through_floats(call, kernel) : kernel(call);
     } else {
         const uint64_t before = taper_denormals_off();
-        run->flushes = true; // makes other threads turn denormal numbers off too
+        run->flushes = true; // makes other threads of the pool flush denormal numbers to zero, as this thread does
         status = halves ? taper_call_through_floats(call, kernel) : kernel(call);
         run->flushes = false;
         taper_denormals_restore(before);

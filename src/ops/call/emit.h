@@ -44,12 +44,12 @@ TAPER_MUST_USE taper_status taper_emit_call(const taper_emitter *e, const taper_
 #define TAPER_EMIT_CALL(e, op, made, ...)                                                                              \
     taper_emit_call(e, op, (taper_ir_value *const[]){__VA_ARGS__},                                                     \
                     sizeof((taper_ir_value *const[]){__VA_ARGS__}) / sizeof(taper_ir_value *), made)
-// Raises text at run time unless condition is true.
+// Appends a check that raises `text` at run time unless `condition` is true.
 TAPER_MUST_USE taper_status taper_emit_assert(taper_emitter *e, taper_ir_value *condition, const char *text);
-// Raises text at run time unless `compare` is true for a and b.
+// Appends a check that raises `text` at run time unless the operator `compare` is true for a and b.
 TAPER_MUST_USE taper_status taper_emit_expect(taper_emitter *e, const taper_op *compare, taper_ir_value *a,
                                               taper_ir_value *b, const char *text);
-// Raises text at run time unless the tensor has these sizes. A size of 0 allows any.
+// Appends a check that raises an error at run time unless the tensor has these sizes. A size of 0 allows any size.
 TAPER_MUST_USE taper_status taper_emit_expect_sizes(taper_emitter *e, taper_ir_value *x, size_t rank,
                                                     const int64_t *sizes, const char *text);
 

@@ -20,7 +20,7 @@ struct taper_generator {
 void taper_run_draw_from(taper_run *run, taper_generator *generator, struct taper_rng *own);
 
 // Call these functions before and after an operator that draws random numbers. If an operator calls another operator
-// that draws, the lock is already held. Returns true if taper_generator_leave must be called.
+// that draws, the lock is already held. taper_generator_enter returns true if taper_generator_leave must be called.
 static inline bool taper_generator_enter(taper_run *run)
 {
     if (run->generator == NULL || run->draws) {

@@ -12,8 +12,8 @@
 // heap's allocator counts the cost.
 typedef taper_status taper_program_maker(const void *user, const taper_emitter *e);
 // Creates a program with the names class_name and method. `bytes` is the size of the data that the program is made
-// from, which determines its budget. The run must have a context. *program receives a reference to a value that may be
-// an item or an attribute.
+// from, which determines the program's budget. The run must have a context. *program receives a reference to a value
+// that may be an item or an attribute.
 TAPER_MUST_USE taper_status taper_made_program_create(taper_run *run, const char *class_name, const char *method,
                                                       uint64_t bytes, taper_program_maker *make, const void *user,
                                                       taper_val *program);

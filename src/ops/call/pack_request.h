@@ -11,7 +11,7 @@ enum { TAPER_PACK_TENSORS = 6, TAPER_PACK_NUMBERS = 12 };
 typedef struct taper_pack_request {
     const void *kind; // address of a static object that identifies the format (the kernel's entry)
     taper_tensor *tensors[TAPER_PACK_TENSORS]; // tensors from which the pack is made; entries may be NULL
-    int64_t numbers[TAPER_PACK_NUMBERS];       // other numbers that determine the content
+    int64_t numbers[TAPER_PACK_NUMBERS];       // numbers that determine the content, in addition to the tensors
     size_t bytes;
     // Fills data (`bytes` long, uninitialized), except what fill_parts writes. May be NULL.
     void (*fill)(const struct taper_pack_request *request, void *data);

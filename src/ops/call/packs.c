@@ -126,7 +126,7 @@ static size_t bucket_of(const taper_pack_key *key, size_t bucket_count)
     return (size_t)(hash >> 32) & (bucket_count - 1);
 }
 
-// Doubles the number of buckets, or allocates the first ones. If memory is missing, the old ones remain.
+// Doubles the number of buckets, or allocates the first buckets. If memory is missing, the table does not change.
 static void grow(taper_packs *packs)
 {
     const size_t count = packs->bucket_count == 0 ? 64 : 2 * packs->bucket_count;
@@ -203,7 +203,7 @@ static void sum_range(void *argument, size_t begin, size_t end)
     (void)atomic_fetch_add_explicit(&s->sum, taper_packs_sum(s->data, s->bytes, begin, end), memory_order_relaxed);
 }
 
-// Gives the pack a name if it may be in a file, and looks for it in our file.
+// Gives the pack a name if it may be in a file, and looks for the pack in the model's file of packs.
 static taper_status look_up(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept, void **found)
 {
     taper_packs *packs = run->packs;

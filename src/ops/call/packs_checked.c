@@ -27,7 +27,7 @@ static uint64_t sum_of(const head *h, const void *packs)
 static bool holds(const taper_packs_checked *c, const head *h, const taper_mapping *mapping)
 {
     const taper_kept_stamp *file = &c->file;
-    // This order of the comparisons ensures that the differences are between times from 0 to now.
+    // Each time is compared before it is subtracted, so every difference is between two times from 0 to now.
     return memcmp(h->magic, magic, sizeof magic) == 0 && h->file == file->identity && h->count == c->count &&
            mapping->size == sizeof *h + c->count && h->at >= file->changed && h->at <= file->now &&
            h->at - file->changed >= SETTLED && file->now - h->at < A_DAY &&

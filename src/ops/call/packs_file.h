@@ -9,7 +9,7 @@
 
 #include "ops/call/pack_request.h"
 
-// The name of a pack in a file. All bytes count, so the struct must be zeroed first.
+// The name of a pack in a file. All bytes, padding included, are part of the name, so the struct must be zeroed first.
 typedef struct taper_pack_name {
     char layout[40], kernel[24];
     int64_t numbers[TAPER_PACK_NUMBERS];
@@ -69,7 +69,8 @@ typedef struct taper_packs_item {
     const taper_pack_name *name;
     const void *data;
     size_t bytes;
-    const uint64_t *sum; // expected sum of bytes that were not checked, or NULL; a pack with another sum is not written
+    const uint64_t *sum; // expected sum of bytes that were not checked, or NULL; a pack whose bytes have a different
+                         // sum is not written
 } taper_packs_item;
 
 // Appends the packs of the mapped file that were not requested, unless they are many times the size of the model. items

@@ -34,7 +34,7 @@ static void *take_lending(taper_packs *packs, size_t bytes)
     }
     if (packs->lending.bytes < raw) {
         const size_t more = taper_max_size(raw, taper_max_size(LEAST_BYTES, 2 * packs->lending.bytes));
-        // Growing the block keeps its pages.
+        // Growing the block keeps the pages that are already in memory.
         void *grown = taper_realloc(&packs->allocator, packs->lending.raw, packs->lending.bytes, more);
         if (grown == NULL) {
             return NULL;

@@ -38,7 +38,7 @@ typedef struct flushed {
     void *argument;
 } flushed;
 
-// Runs a piece of a product on another thread, which must turn denormal numbers off too.
+// Runs a piece of a product on another thread, which must flush denormal numbers to zero like the calling thread.
 static void run_flushed(void *argument, size_t begin, size_t end)
 {
     const flushed *f = argument;
@@ -49,7 +49,7 @@ static void run_flushed(void *argument, size_t begin, size_t end)
 
 typedef struct spending {
     taper_run *run;
-    uint64_t work; // nanoseconds of a piece
+    uint64_t work; // time of a piece of work, in nanoseconds
     taper_status status;
 } spending;
 

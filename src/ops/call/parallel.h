@@ -21,7 +21,7 @@ size_t taper_run_pieces(const taper_run *run, double work);
 // Scratch memory for pieces: one buffer, called a place, for each piece that can run at the same time. There are `most`
 // pieces in total. A piece takes a place and leaves it. The content of a place is undefined, except a size_t at its
 // beginning, which is 0 at first. A piece that begins with `item` of the range's `items` usually gets the place of the
-// piece before it, because a core fetches data that another core wrote far more slowly than data from memory.
+// piece before it, because a core fetches data from memory far faster than data that another core wrote.
 typedef struct taper_places {
     size_t count, all_bytes;
     char *data;

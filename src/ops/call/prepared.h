@@ -26,7 +26,7 @@ typedef struct taper_guard {
     uint8_t tag, dtype, rank;
     uint8_t memory; // kind of a tensor's memory: plain, readable past its end, a device's, or another kind
     bool hidden_nhwc, quantized;
-    uint32_t at;  // number of the argument
+    uint32_t at;  // index of the argument
     double scale; // scale of a quantized tensor
     int64_t zero_point;
     union {
@@ -42,7 +42,7 @@ bool taper_guard_holds(const taper_guard *guard, taper_val value);
 typedef struct taper_prepared {
     taper_prepared_run run;
     void *data;
-    void (*release)(void *data);       // frees what data points to; NULL if there is nothing to free
+    void (*release)(void *data);       // frees what `data` points to; NULL if there is nothing to free
     const struct taper_banded *banded; // functions that compute only some rows (ops/call/bands.h), or NULL
     bool replays;  // true if the kernel follows all rules at the top of this file, so that `result` is valid
     unsigned refs; // number of holders: the instruction's slot and recordings, all in one session

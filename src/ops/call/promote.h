@@ -29,7 +29,7 @@ inline taper_dtype taper_dtype_to_float(taper_dtype d)
 {
     return taper_dtype_is_float(d) || taper_dtype_is_complex(d) ? d : TAPER_F32;
 }
-// Returns the real dtype of a complex one, otherwise the dtype itself.
+// Returns the real dtype of a complex dtype, otherwise the dtype itself.
 inline taper_dtype taper_dtype_to_real(taper_dtype d)
 {
     return d == TAPER_C32 ? TAPER_F16 : d == TAPER_C64 ? TAPER_F32 : d == TAPER_C128 ? TAPER_F64 : d;

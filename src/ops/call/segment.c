@@ -305,7 +305,8 @@ taper_status taper_segment_shapes(const taper_segment *segment, const taper_call
     const taper_val *next = call->args;
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
         in.next = next;
-        taper_shapes_learn(shapes, node, from_outside, &in); // the arguments of checks are not read
+        // This call does not read the arguments of a node without results, so the loop below counts all arguments.
+        taper_shapes_learn(shapes, node, from_outside, &in);
         for (size_t i = 0; i < node->input_count; i++) {
             next += taper_node_in(node, i)->block != body;
         }

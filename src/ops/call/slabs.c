@@ -25,7 +25,7 @@ static taper_slab *add(taper_slabs *slabs, size_t bytes)
     s->size = taper_max_size(slabs->slab_bytes, bytes);
     s->raw_bytes = s->size + TAPER_ALIGNMENT;
     s->raw = taper_alloc(slabs->allocator, s->raw_bytes);
-    if (s->raw == NULL) { // tries a piece with only the needed bytes
+    if (s->raw == NULL) { // if a large piece is not available, tries a piece with only the needed bytes
         s->size = bytes;
         s->raw_bytes = bytes + TAPER_ALIGNMENT;
         s->raw = taper_alloc(slabs->allocator, s->raw_bytes);

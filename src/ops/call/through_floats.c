@@ -12,7 +12,7 @@ static taper_status convert(taper_run *run, const taper_tensor *from, taper_dtyp
 {
     const int64_t *strides = taper_tensor_is_dense(from) ? from->strides : NULL;
     TAPER_TRY(taper_tensor_new(run->heap, dtype, from->rank, from->sizes, strides, to, run->error));
-    (*to)->hidden_nhwc = from->hidden_nhwc; // hidden tensors are dense
+    (*to)->hidden_nhwc = from->hidden_nhwc; // a tensor in hidden NHWC is dense, so the copy has the same strides
     const taper_status status = taper_run_copy(run, *to, from);
     if (status != TAPER_OK) {
         taper_obj_release(&(*to)->head);

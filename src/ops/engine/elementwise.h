@@ -35,7 +35,7 @@ typedef struct taper_ew_args {
     bool zero_division; // set by a loop that divided by zero
     bool stopped;       // set by a loop that left early because the run must end
     taper_run *run; // the run, which loops with slow elements charge; NULL outside the engine's walk over the elements
-    int64_t steps;  // number of slow elements that a loop has counted and will charge itself
+    int64_t steps;  // number of steps that a loop of unknown length has counted, but not charged to the run yet
 } taper_ew_args;
 
 // Computes n elements of out from n elements of each input, all of the loop's class. out may be the memory of an input.
@@ -93,9 +93,10 @@ typedef struct taper_ew {
     taper_ew_input inputs[TAPER_EW_INPUTS];
     taper_ew_args args;
     int common;     // the dtype to compute in; -1 if it follows from promotion
-    int result;     // dtype of the result; -1 if it follows from op
+    int result;     // dtype of the result; -1 if it follows from `op`
     uint8_t layout; // taper_ew_layout of a new result
-    // True if the call does nothing else, so its decisions may be kept for later calls (ops/call/prepared.h).
+    // True if the call does nothing but this computation, so its decisions may be kept for later calls
+    // (ops/call/prepared.h).
     bool whole;
     bool unconverted; // true if the inputs' own strides decide the result's strides, even if the inputs are converted
                       // to another dtype first

@@ -193,7 +193,7 @@ static double airy_near(double x)
 double taper_airy_ai(double x)
 {
     if (isnan(x) || isinf(x)) {
-        return NAN; // PyTorch returns NaN at infinity too
+        return NAN; // NaN at infinity, as in PyTorch
     }
     if (fabs(x) <= 10) {
         return airy_near(x);

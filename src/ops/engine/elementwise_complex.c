@@ -85,7 +85,7 @@ taper_c128 taper_c_tanh(taper_c128 a)
 taper_c128 taper_c_asinh(taper_c128 a)
 {
     const taper_c128 root = taper_c_mul(taper_c_sqrt(taper_c(1 - a.im, a.re)), taper_c_sqrt(taper_c(1 + a.im, -a.re)));
-    // Kahan's formula has no cancellation for small parts.
+    // Kahan's formula has no cancellation for small real or imaginary parts.
     const taper_c128 s1 = taper_c_sqrt(taper_c(1 + a.im, -a.re)), s2 = taper_c_sqrt(taper_c(1 - a.im, a.re));
     return taper_c(asinh(s1.re * s2.im - s2.re * s1.im), atan2(a.im, root.re));
 }
@@ -104,7 +104,7 @@ taper_c128 taper_c_atanh(taper_c128 a)
     return taper_c(copysign(re, a.re), im);
 }
 
-// Computes a circular function from the hyperbolic one: f(x) = -i g(ix).
+// Computes a circular function from the hyperbolic function g: f(x) = -i g(ix).
 static taper_c128 turned(taper_c128 (*g)(taper_c128), taper_c128 a)
 {
     const taper_c128 r = g(taper_c_times_i(a));

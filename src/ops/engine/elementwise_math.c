@@ -236,7 +236,8 @@ static double gamma_large(double a, double x, double sign)
     if (!(fabs(off) < 0.4)) {
         return (off > 0) == (sign < 0) ? 1 : 0;
     }
-    // Computes log1p(off) - off. For small off the subtraction cancels all digits, so it is off^2 times a series.
+    // Computes log1p(off) - off. For small off the subtraction would cancel all digits, so off^2 times a series is
+    // computed instead.
     double half = 0;
     if (fabs(off) < 0.05) {
         for (int k = 14; k >= 2; k--) {

@@ -52,7 +52,7 @@ float taper_remainderf(float a, float b);
 // most 2 ulp.
 static inline float taper_expf(float x)
 {
-    const float magic = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
+    const float magic = 12582912.0f; // adding 1.5 * 2^23 rounds a float to an integer, which is then in the low bits
     x = x > 89.0f ? 89.0f : x;
     x = x < -104.0f ? -104.0f : x;
     const float t = x * 1.44269504f + magic, n = t - magic;

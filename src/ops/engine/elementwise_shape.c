@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shapes and strides of elementwise results. PyTorch computes a result's strides from the strides of the operands, and
-// later views in the model depend on them. The code therefore follows PyTorch's rules exactly, on logical strides.
+// later views in the model depend on the result's strides. The code therefore follows PyTorch's rules exactly, on
+// logical strides.
 #include "ops/engine/elementwise.h"
 
 taper_status taper_ew_broadcast(size_t *rank, int64_t *result, const taper_tensor *tensor, taper_error *error)

@@ -134,7 +134,7 @@ bool taper_ew_tiles_run(const taper_run *run, taper_ew_lines *w, const taper_ew_
     const size_t n = (size_t)w->sizes[0];
     for (size_t k = 1; k < w->sides; k++) {
         taper_ew_side *const s = &w->side[k];
-        if (s->constant && !s->filled) { // one load is enough for all tiles
+        if (s->constant && !s->filled) { // a constant input is loaded only once, for all tiles
             taper_ew_side_load(inner, s, s->data, 0, block, &b->side[k], &b->temp);
             s->filled = true;
         }

@@ -5,8 +5,7 @@
 #define TAPER_OPS_ENGINE_ELEMENTWISE_TILES_H
 
 // Chooses a tile of *lines lines, which are neighbours along dimension 1, with *width elements of each line. Returns
-// false if lines are long enough to run one by one. Returns false, too, if the result overlaps an input in another
-// order, because then lines must run one by one.
+// false if lines must run one by one: if they are long enough, or if a line reads elements that an earlier line writes.
 bool taper_ew_tiles(const taper_ew_lines *w, size_t block, size_t *width, size_t *lines);
 // Computes `lines` lines in tiles, beginning at the sides' data. Returns false if the run must end.
 bool taper_ew_tiles_run(const taper_run *run, taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args,

@@ -31,8 +31,9 @@ struct taper_ew_vector_plan {
 bool taper_ew_choose_vector(const taper_ew_op *op, const taper_ew_args *args, taper_ew_vector_loop *loop);
 void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float *const *x, float *y);
 
-// Returns true if an input overlaps the result in another order. Results of rows then depend on the rows before them,
-// so rows must not be read in advance. items: the number of bytes of an element of each side.
+// Returns true if an input overlaps the result, and its elements are not at the same addresses as the result's. Results
+// of rows then depend on the rows before them, so rows must not be read in advance. items: the number of bytes of an
+// element of each side.
 bool taper_ew_is_crossed(const taper_ew_walk *walk, const size_t *items);
 
 // Plans a walk whose sides are all float32. Does not read the elements. Returns false if no kernel fits the walk.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Combines elements into others by index, reads index tensors, and walks over several tensors.
+// Combines elements of a source with elements of a destination by index, reads index tensors, and walks over several
+// tensors.
 #include "ops/engine/index_into.h"
 
 #include "ir/tensor.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions that the indexing operators share: combining elements into others, reading index tensors, and walks over
-// several tensors.
+// Functions that the indexing operators share: combining source elements with destination elements, reading index
+// tensors, and walks over several tensors.
 #ifndef TAPER_OPS_INDEX_INTO_H
 #define TAPER_OPS_INDEX_INTO_H
 
@@ -56,7 +56,7 @@ typedef struct taper_index_walk {
 enum { TAPER_WALK_PIECE = 256 };
 void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank, const int64_t *sizes);
 void taper_index_walk_charge(taper_index_walk *walk);
-// Adds a tensor to the walk. The tensor of the n-th call has offset n of the walk, counted from 0.
+// Adds a tensor to the walk. The tensor of the n-th call, counted from 0, has the walk's offset n.
 void taper_index_walk_add(taper_index_walk *walk, const int64_t *strides);
 inline void taper_index_walk_next(taper_index_walk *walk)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Multiplies rows of floats by a layer's weights, which the model keeps packed for the gemm kernels. Operators that
-// contain linear layers use it.
+// contain linear layers call these functions.
 #ifndef TAPER_OPS_LINEAR_ROWS_H
 #define TAPER_OPS_LINEAR_ROWS_H
 

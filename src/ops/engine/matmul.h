@@ -113,7 +113,7 @@ TAPER_MUST_USE taper_status taper_product_new(taper_run *run, const taper_tensor
                                               const int64_t *sizes, taper_tensor **result);
 // Computes torch.matmul into a new contiguous tensor, in the working dtype of a.
 TAPER_MUST_USE taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, taper_tensor **result);
-// Computes product = beta * self (broadcast) + alpha * product. Both have the product's working dtype. self is not read
+// Computes product = beta * self (broadcast) + alpha * product. self has the product's working dtype. self is not read
 // if beta is 0.
 TAPER_MUST_USE taper_status taper_product_combine(taper_run *run, taper_tensor *product, taper_tensor *self,
                                                   taper_scalar beta, taper_scalar alpha);

@@ -139,7 +139,7 @@ static taper_status make_panels(taper_run *run, blocks_job *job)
     return taper_run_floats(run, panels_range, job, job->panel_count, 2.0 * WIDTH * (double)job->gemm->k);
 }
 
-// Computes the products one by one; the threads share the tiles of each.
+// Computes the products one by one; the threads share the tiles of each product.
 static taper_status run_tiles(taper_run *run, blocks_job *job, bool shared)
 {
     const taper_gemm *const g = job->gemm;
@@ -166,8 +166,8 @@ static bool shares_right(const taper_gemm_batch *batch)
     return true;
 }
 
-// Other kernels multiply larger matrices of floats faster. With few rows, sums along contiguous rows of the transposed
-// right matrix take less time than panels.
+// Other kernels multiply larger matrices of floats faster than these kernels. With few rows, sums along contiguous rows
+// of the transposed right matrix take less time than panels.
 static bool fits(const taper_run *run, const taper_gemm *g, double count)
 {
     const double work = (double)g->m * (double)g->n * (double)g->k;

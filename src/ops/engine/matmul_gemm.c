@@ -29,7 +29,7 @@ typedef void tile_function_f64(const double *a, const double *b, int64_t k, doub
 #undef ELEMENT
 #undef NAME
 
-// Integers are multiplied as unsigned ones, so that they wrap around.
+// Integers are multiplied as unsigned integers, so that they wrap around.
 typedef taper_tile_u64 tile_function_u64;
 #define ELEMENT uint64_t
 #define NAME(x) x##_u64

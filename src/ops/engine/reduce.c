@@ -85,15 +85,16 @@ typedef struct walk {
     bool side_by_side;         // true if kept[0] has the lanes; otherwise reduced[0] is folded
     bool direct;               // true if elements are read in place, without conversion
     bool at_once;              // true if a single kernel call may write final results (reduce_at_once.h)
-    bool multiplied;           // true if the kernel for at_once computes products
+    bool multiplied;           // true if the kernel for `at_once` computes products
     taper_cast_function *cast; // kernel that converts contiguous elements, or NULL
     taper_ew_class result_class;
     double count; // number of elements that are reduced to one result
     taper_tensor *out[2];
     size_t width, groups; // number of results along kept[0] in one step; number of steps along kept[0]
     taper_reduce_vector vectors[2];
-    taper_transpose_f32_function *turned; // transposes floats instead of gathering them; NULL for other dtypes
-    bool has_vector[2];                   // for each pass, true if the vector kernels do it
+    taper_transpose_f32_function
+        *turned;        // kernel that transposes floats, which replaces gathering them; NULL for other dtypes
+    bool has_vector[2]; // for each pass, true if the vector kernels do it
     // Kernels that read elements of their own dtype in place, for each pass; NULL: none.
     const taper_native_folder *native[2];
     taper_run *run; // run to charge, or NULL in a task, for which taper_run_range charges the run
@@ -192,7 +193,7 @@ static void pass_rows(walk *w, const taper_reduce_op *op, const taper_reduce_vec
     } while (taper_walk_next(&inner));
 }
 
-// Reduces lanes of elements of other dtypes, many rows at a time.
+// Reduces lanes of elements that are not float32, many rows at a time.
 static void native_rows(walk *w, const taper_native_folder *native, accumulators *acc, const char *from, size_t m)
 {
     const taper_reduce_dim rows = w->reduced_count != 0 ? w->reduced[0] : (taper_reduce_dim){1, 0, 0};
@@ -452,8 +453,8 @@ static void groups_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// LARGE_GROUP: elements of a group for which a task of its own is worth it. FOLDED: elements of the folded lines in a
-// group.
+// LARGE_GROUP: smallest number of elements for which a group gets its own task. FOLDED: number of elements of the
+// folded lines in a group.
 enum { LARGE_GROUP = 1 << 18, FOLDED = 1 << 14 };
 
 static taper_status run_walk(walk *w, taper_run *run)

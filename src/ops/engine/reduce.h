@@ -30,7 +30,7 @@ typedef struct taper_reduce_op {
     double start;
     int64_t start_int;
     taper_reduction kernel;   // vector kernel for elements that are floats
-    taper_native_fold native; // kernel of native.h for elements of other dtypes
+    taper_native_fold native; // kernel of native.h for elements that are not floats
 } taper_reduce_op;
 
 typedef enum taper_reduce_centre { TAPER_CENTRE_NONE, TAPER_CENTRE_MEAN, TAPER_CENTRE_FINITE } taper_reduce_centre;
@@ -56,7 +56,8 @@ typedef struct taper_reduce {
     taper_reduce_finish finish;
     taper_reduce_args args;
     double correction;
-    // For TAPER_FINISH_SQRT, ROOT and SAME: accumulators of at least this value become infinite; 0: no number does.
+    // For TAPER_FINISH_SQRT, ROOT and SAME: accumulators of at least this value become infinite; 0: no accumulator
+    // does.
     double overflow;
     bool real;         // true if the result is the real part of a complex accumulator
     taper_dtype dtype; // dtype of the result
@@ -98,8 +99,8 @@ typedef struct taper_lines {
     size_t kept_count;
     bool side_by_side; // true if neighbouring lines, along kept[0], are lanes
 } taper_lines;
-// Makes the lines of x along `dim`. out has x's dimensions, or lacks `dim` if `without` is set; with `keep`, `dim` has
-// size 1 in out. If out is NULL, the lines have no steps in the result.
+// Makes the lines of x along `dim`. out has x's dimensions. If `without` is set, out lacks `dim`, or has size 1 there
+// if `keep` is set too. If out is NULL, the lines have no steps in the result.
 void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, const taper_tensor *out, bool without,
                       bool keep);
 // Handles `lanes` neighbouring lines along kept[0]. The first line begins at these offsets, in bytes.

@@ -3,7 +3,7 @@
 // lines are contiguous instead, kernels run along rows of neighbours: first the maxima, then the exponentials and their
 // sums, then the quotients. A group of neighbours is narrow enough that the exponentials are still in the cache when
 // they are divided. Short contiguous lines are faster as rows of neighbours, and long lines with few neighbours are
-// faster one by one. Lines of both kinds are transposed on the way, in the cache.
+// faster one by one. Lines of these last two kinds are first transposed, in the cache.
 #include "ops/engine/softmax_lines.h"
 
 #include <math.h>

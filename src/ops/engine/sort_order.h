@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sorts and selects the elements of a line by keys: integers that sort, ascending, as the elements do. Stable orders
-// are computed by a radix sort. Elsewhere PyTorch calls std::sort, std::nth_element and std::partial_sort, and the C++
-// library decides the order of equal elements. Lines with equal elements therefore follow libstdc++'s introsort,
-// introselect and heap step by step.
+// are computed by a radix sort. For other orders PyTorch calls std::sort, std::nth_element and std::partial_sort, and
+// the C++ library decides the order of equal elements. Lines with equal elements therefore follow libstdc++'s
+// introsort, introselect and heap step by step.
 #ifndef TAPER_OPS_SORT_ORDER_H
 #define TAPER_OPS_SORT_ORDER_H
 
@@ -30,7 +30,7 @@ typedef struct taper_sort_line {
     taper_run *run;
     size_t n;
     bool narrow, floats;
-    void *entries, *spare; // `most` entries each, in one block; sorting may swap the pointers
+    void *entries, *spare; // two arrays of `most` entries, in one block; sorting may swap the pointers
     void *block;
     size_t most, bytes;
     taper_ew_block elements, temp;

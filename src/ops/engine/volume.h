@@ -40,7 +40,7 @@ inline bool taper_volume_channels_inner(const taper_volume *volume)
 }
 
 // Makes result `at` with the sizes of x, except that the last `spatial` sizes are from `size`. The result has x's
-// quantizer. If follows is set, PyTorch's result has x's suggested memory format; otherwise PyTorch's result is
+// quantizer. If `follows` is set, PyTorch's result has x's suggested memory format; otherwise PyTorch's result is
 // contiguous. If x is channels-last, hidden or not, the result is channels-last too, and it is hidden if PyTorch's
 // result is not channels-last. Refuses an out argument that has another dtype or shares x's memory.
 TAPER_MUST_USE taper_status taper_volume_result(taper_call *call, size_t at, const taper_tensor *x, taper_dtype dtype,

@@ -41,8 +41,8 @@ static int by_number(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-// Collects the nodes on which the outputs depend, in the order of recording, and marks those on which the gradient of a
-// target depends.
+// Collects the nodes on which the outputs depend, in the order of recording, and marks the nodes on which the gradient
+// of a target depends.
 static taper_status collect(taper_engine *e)
 {
     for (size_t at = 0; at < e->count; at++) { // the list grows while it is read

@@ -27,7 +27,7 @@ typedef struct assignment {
 } assignment;
 
 typedef struct reader {
-    const char *at, *of; // rest of the text; id of the row, for messages
+    const char *at, *of; // rest of the text to parse; id of the table's row, for messages
 } reader;
 
 static void *allocated(size_t size)
@@ -108,7 +108,7 @@ static void add_item(const reader *r, expression *e, expression *item, const cha
     e->items[e->count++] = item;
 }
 
-// Returns the name of an argument that is passed by name, "dim=", or NULL.
+// Reads the name of an argument that is passed by name, such as "dim=". Returns NULL if the argument has no name.
 static const char *read_keyword(reader *r)
 {
     const char *const before = r->at;

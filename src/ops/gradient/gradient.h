@@ -57,7 +57,7 @@ double taper_gradient_float(size_t number);
 // run knows is represented by a value of the program: the tag is TAPER_UNDEFINED, and as.obj is not NULL.
 typedef struct taper_formula_values {
     const taper_val *args, *results;
-    // Like args, for arguments of which a formula reads only the sizes. NULL: `args` is read instead.
+    // The arguments of which a formula reads only the sizes, in the order of `args`. NULL: `args` is read instead.
     const taper_val *shapes;
     const taper_val *grads; // gradients of the results, or of the items of result 0
     size_t grad_count;

@@ -12,7 +12,7 @@
 // The flags of a record.
 enum {
     TAPER_GRADIENT_COMPOSED = 1,   // the formulas give the results, as a composition of other operators
-    TAPER_GRADIENT_SOME_NONE = 2,  // the bits of arguments without a derivative follow
+    TAPER_GRADIENT_SOME_NONE = 2,  // the bits of arguments without a derivative follow the flags
     TAPER_GRADIENT_NO_FORMULA = 4, // no result of the operator has a gradient
     TAPER_GRADIENT_ALL_NONE = 8    // no argument has a derivative
 };

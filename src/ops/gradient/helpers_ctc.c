@@ -9,9 +9,11 @@
 static const double impossible = -1e30;
 
 typedef struct sequences {
-    int64_t moments, batch, classes, width; // width: states of the longest sequence
+    int64_t moments, batch, classes,
+        width; // moments: number of time steps; width: number of states of the longest sequence
     int64_t blank;
-    taper_step_value lengths, target_lengths; // int64 vectors
+    taper_step_value lengths,
+        target_lengths; // number of time steps and number of labels of each sequence, as int64 vectors
     // [batch, width]. labels: label of each state. The other three: 0 or `impossible` for each state.
     taper_step_value labels, starts, ends, skips;
 } sequences;

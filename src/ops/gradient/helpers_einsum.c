@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The gradients of einsum. An equation of several operands is a sequence of products of two (ops/engine/einsum_path.h).
-// A product has the labels that other operands or the result still need. Gradients run back along the sequence.
+// The gradients of einsum. An equation of several operands is a sequence of products of two factors
+// (ops/engine/einsum_path.h). A product has the labels that other operands or the result still need. Gradients run back
+// along the sequence.
 #include "ops/engine/einsum_path.h"
 #include "ops/gradient/steps_math.h"
 

@@ -10,7 +10,7 @@ static taper_step_value without(taper_steps *s, taper_step_value grad, taper_ste
     return TAPER_STEP(s, aten_masked_fill_Scalar, grad, mask, TAPER_STEP_INT(0));
 }
 
-// Outside of the limits the gradient is 0. Without limits, the gradient is NaN outside of 0 to 1.
+// Outside of eps to 1 - eps the gradient is 0. Without eps, the gradient is NaN outside of 0 to 1.
 TAPER_STEPS_KERNEL(taper_op_logit_gradient)
 {
     const bool limited = !taper_steps_is_none(s, 2);

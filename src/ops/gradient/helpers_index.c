@@ -151,7 +151,8 @@ TAPER_STEPS_KERNEL(taper_op_without_put)
     return taper_steps_ret(s, 0, grad);
 }
 
-// Returns the gradient of the source of masked_scatter: the chosen elements, and zeros for those that were not used.
+// Returns the gradient of the source of masked_scatter: the chosen elements, and zeros for elements of the source that
+// were not used.
 TAPER_STEPS_KERNEL(taper_op_from_masked)
 {
     const taper_tensor *const source = s->args[2].as.tensor;

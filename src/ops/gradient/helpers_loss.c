@@ -164,7 +164,7 @@ static taper_step_value nll(taper_steps *s, const taper_tensor *self, taper_step
     (void)self;
     taper_step_value loss = TAPER_STEP(s, aten_gather, logs, taper_step_int(s, c->dim), c->index);
     loss = TAPER_STEP(s, aten_squeeze_dim, loss, taper_step_int(s, c->dim));
-    // A row of weight 0 counts nothing, even if its logarithm is infinite.
+    // A row of weight 0 adds nothing to the loss, even if its logarithm is infinite.
     const taper_step_value none = TAPER_STEP(s, aten_eq_Scalar, c->weight, TAPER_STEP_INT(0));
     loss = TAPER_STEP(s, aten_masked_fill_Scalar, taper_step_neg(s, taper_step_mul(s, loss, c->weight)), none,
                       TAPER_STEP_INT(0));

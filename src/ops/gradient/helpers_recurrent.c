@@ -5,7 +5,7 @@
 enum { LSTM, GRU, RNN_TANH, RNN_RELU };
 
 typedef struct layer {
-    taper_step_value weights[4]; // for the input and the state, then their biases or None
+    taper_step_value weights[4]; // weights of the input and of the state, then the biases of both or None
     int64_t kind, size;          // size: elements of the state
     bool back;
 } layer;

@@ -79,12 +79,12 @@ static void prepare(taper_steps *s, sampler *g, taper_step_value grid, int64_t k
     } else if (g->way == BILINEAR) {
         g->weights[k][1] = taper_step_from(s, 1, t);
         g->weights[k][2] = t;
-    } else { // the weight is 1, and the place has the gradient 0
+    } else { // nearest: the weight is 1, and the position gets the gradient 0
         g->weights[k][1] = taper_step_shift(s, taper_step_scale(s, t, 0), 1);
     }
 }
 
-// Returns the sum with one more element for each point.
+// Returns `sum` plus one weighted element for each point.
 static taper_step_value add_tap(taper_steps *s, const sampler *g, const int *tap, taper_step_value sum)
 {
     taper_step_value index = taper_step_none, weight = taper_step_none;

@@ -139,7 +139,7 @@ TAPER_STEPS_KERNEL(taper_op_quantile_steps)
                    : taper_step_sub(s, ranks, as_dtype(s, below, self));
         value = TAPER_STEP(s, aten_lerp_Tensor, value, above, weight);
     }
-    // [rest, levels]: the levels become the first dimension, or are no dimension if there was one number.
+    // [rest, levels]: the levels become the first dimension, or disappear if the caller gave a single number.
     int64_t ones[TAPER_MAX_RANK + 1];
     if (q->rank == 0) {
         value = TAPER_STEP(s, aten_squeeze_dim, value, last);

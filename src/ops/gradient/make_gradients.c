@@ -168,8 +168,8 @@ static bool fits(const char *given, const char *wanted)
 
 // ---- code
 
-static unsigned code[MOST_CODE];       // instructions of all formulas; for a call its number of arguments
-static const row *code_row[MOST_CODE]; // row of a call, otherwise NULL
+static unsigned code[MOST_CODE];       // instructions of all formulas; the entry of a call is its number of arguments
+static const row *code_row[MOST_CODE]; // for an instruction that is a call, the row of its operator; otherwise NULL
 static size_t code_count;
 static double floats[MOST_NUMBERS];
 static long long ints[MOST_NUMBERS];
@@ -213,7 +213,7 @@ static int numbered(const char *name, const char *stem)
 
 static const char *compile(context *c, const expression *e);
 
-// Emits instruction `number` of those that begin with `first` and end before `end`.
+// Emits instruction `number` of the range of instructions from `first` to before `end`.
 static void emit_numbered(unsigned first, unsigned end, size_t number)
 {
     if (number >= end - first) {
@@ -336,7 +336,7 @@ static bool has_name(const row *r, const char *name)
            strncmp(own, name, length) == 0;
 }
 
-// Finds the types of the items. Removes the code that this generates.
+// Finds the types of the items. Removes the code that is generated for this.
 static void type_items(context *c, const expression *e, const char **types)
 {
     for (size_t i = 0; i < e->count; i++) {
@@ -439,7 +439,7 @@ static const char *compile(context *c, const expression *e)
 
 typedef struct formula {
     unsigned long targets;
-    size_t first, length; // range of the code
+    size_t first, length; // range of the formula's code
 } formula;
 
 static formula formulas[4 * GRADIENTS];
@@ -447,7 +447,7 @@ static size_t formula_count;
 
 typedef struct entry {
     const row *row;
-    size_t first, count; // range of the formulas
+    size_t first, count; // range of the operator's formulas
     unsigned long none;  // arguments on which the result does not depend in a differentiable way
     bool composed, complete;
 } entry;

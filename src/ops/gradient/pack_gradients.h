@@ -167,7 +167,7 @@ static void put_record(const entry *e)
     put(0);
 }
 
-// Returns the place of the entry's record, which it shares with equal records and parts of records.
+// Returns the place of the entry's record. Equal records, and a record that is a part of another record, share a place.
 static size_t place_of(const entry *e)
 {
     const size_t first = record_bytes;

@@ -19,7 +19,7 @@ typedef const taper_val *taper_step_value;
 
 typedef struct taper_steps {
     taper_val args[TAPER_STEPS_ARGS]; // arguments of the operator that consists of the steps; borrowed
-    taper_call *call;                 // call of that operator
+    taper_call *call;                 // call of the operator that consists of the steps
     taper_tape_caller caller;
     taper_status status; // status of the first step that failed
     size_t count;
@@ -47,7 +47,7 @@ taper_step_value taper_steps_call3(taper_steps *s, unsigned row, taper_step_valu
 taper_step_value taper_steps_call4(taper_steps *s, unsigned row, taper_step_value a, taper_step_value b,
                                    taper_step_value c, taper_step_value d);
 taper_step_value taper_steps_call(taper_steps *s, unsigned row, size_t count, const taper_step_value *args);
-// TAPER_STEP_ALL and the function do the same for the first `result_count` results.
+// TAPER_STEP_ALL and taper_steps_call_all do what TAPER_STEP does, for the first `result_count` results.
 void taper_steps_call_all(taper_steps *s, unsigned row, size_t count, const taper_step_value *args,
                           taper_step_value *results, size_t result_count);
 enum { TAPER_STEP_NO_ROW = 0xffff };
@@ -67,7 +67,7 @@ enum { TAPER_STEP_NO_ROW = 0xffff };
     taper_steps_call_all(s, TAPER_STEP_ROW(id), sizeof((taper_step_value[]){__VA_ARGS__}) / sizeof(taper_step_value),  \
                          (taper_step_value[]){__VA_ARGS__}, results, result_count)
 
-// Adds a value to the sequence, which takes over the reference, and returns it.
+// Adds a value to the sequence, which takes over the reference, and returns the value.
 taper_step_value taper_steps_keep(taper_steps *s, taper_val value);
 // Releases the values after the first `count`, so that a loop can have any number of steps.
 void taper_steps_release(taper_steps *s, size_t count);

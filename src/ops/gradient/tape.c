@@ -238,7 +238,7 @@ static taper_status view_edge(taper_run *run, taper_tensor *tensor, taper_tape_e
     taper_history *const history = tensor->history;
     taper_tape_edge of;
     TAPER_TRY(taper_tape_edge_of(run, history->base, &of));
-    if (of.node == NULL) { // requires_grad_ makes a view of a tensor without a gradient a leaf
+    if (of.node == NULL) { // requires_grad_ makes a leaf of a view whose base has no gradient
         return tensor->requires_grad ? leaf_edge(run, tensor, edge) : taper_history_set(tensor, NULL, 0, run->error);
     }
     taper_tape_node *node;

@@ -18,7 +18,7 @@
 typedef struct taper_tape taper_tape;
 typedef struct taper_tape_node taper_tape_node;
 
-enum { TAPER_TAPE_CUT_ARGS = 8 }; // largest number of arguments of an operator that cuts
+enum { TAPER_TAPE_CUT_ARGS = 8 }; // largest number of arguments of an operator that cuts argument 0 into views
 
 typedef enum taper_tape_kind {
     TAPER_TAPE_OP,      // a call of an operator with derivatives
@@ -51,7 +51,7 @@ struct taper_tape_node {
                      // numbers follow the order of creation
     uint8_t kind;    // a taper_tape_kind
     bool cuts;       // true for an operator that returns views of parts of argument 0 (select, slice, split)
-    bool freed;      // true after a gradient was computed without keeping the values
+    bool freed;      // true after a gradient was computed that did not keep the saved values
     bool visited;    // true during a computation if the outputs depend on the node
     bool wanted;     // true during a computation if a wanted gradient depends on this node
     const taper_op *op;
@@ -60,11 +60,12 @@ struct taper_tape_node {
     size_t edge_count;
     taper_val *args, *results; // saved values; None for a value that no formula reads
     size_t arg_count, ret_count;
-    uint32_t *first_edges;     // index of each argument's first edge; the last entry is the number of edges
-    size_t output_count;       // number of results that are tensors, or of the items of a result that is a list
-    taper_tape_place *outputs; // places of several outputs, to replace missing gradients by zeros
-    taper_val *grads;          // during a computation, the gradient of each output, or None; NULL before the first
-                               // gradient
+    uint32_t *first_edges; // index of each argument's first edge; the last entry is the number of edges
+    size_t output_count;   // number of results that are tensors, or of the items of a result that is a list
+    taper_tape_place
+        *outputs;     // if there are several outputs, their sizes and strides, for zeros that replace missing gradients
+    taper_val *grads; // during a computation, the gradient of each output, or None; NULL before the first
+                      // gradient
     // VIEW, SLICES: places of the view and of its base, the tensor of which it is a view. If `cuts` is set, base is the
     // place of argument 0. inner: for SLICES, the node of the write.
     taper_tape_place view, base;
@@ -78,7 +79,7 @@ struct taper_tape {
     uint64_t numbers;         // largest number of a node of the tape so far
     bool keeps;               // true if nodes live as long as tensors refer to them; false if they end with the run
     bool off;                 // true after set_grad_enabled(False)
-    bool rests;               // true if runs begin with `off`
+    bool rests;               // true if runs begin with `off` set
     bool records_steps;       // while an operator of a gradient runs: true if its steps are recorded (steps.h)
     taper_storage *element;   // storage of one element, for tensors of which only the shape is saved; NULL at first
     struct taper_mutex *lock; // held while gradients are computed, because threads may share nodes; NULL for one run

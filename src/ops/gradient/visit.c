@@ -315,7 +315,7 @@ static taper_status slice_of(taper_engine *e, const taper_tape_node *node, taper
     return status;
 }
 
-// Returns `whole` with other elements at the place of the view.
+// Returns `whole` with the elements of `slice` at the place of the view.
 static taper_status with_slice(taper_engine *e, const taper_tape_node *node, taper_val whole, taper_val slice,
                                taper_val *made)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // strip() of the gemm kernels in builds for size: one tile for all panels. If the last panel lacks columns, it is
-// computed into a buffer of the whole width and copied. Include it after tile() and TILE(mr, call, w, c, add), a tile
-// of whole width.
+// computed into a buffer of the whole width and copied. Include this file after tile() and TILE(mr, call, w, c, add), a
+// tile of whole width.
 #include <string.h>
 
 // Copies n of NR columns; the other columns of `to` are not changed.

@@ -70,7 +70,7 @@ TAPER_INSTANCE void window_strip_2(const windows *t)
               size_t c_stride, const taper_gemm_epilogue *e)                                                           \
     {                                                                                                                  \
         for (size_t i = 0; i < m; i += MR_MAX) {                                                                       \
-            i = i + MR_MAX > m ? m - MR_MAX : i; /* repeats some rows */                                               \
+            i = i + MR_MAX > m ? m - MR_MAX : i; /* the last tile repeats some rows of the tile before it */           \
             taper_gemm_epilogue epilogue = *e;                                                                         \
             epilogue.add = e->add != NULL ? e->add + i * e->add_stride : NULL;                                         \
             const windows t = {nc, kc, ks, a, i * step, w, c + i * c_stride, c_stride, &epilogue};                     \

@@ -78,7 +78,7 @@ TAPER_TEMPLATE void finish(const size_t mr, const size_t nv, const taper_gemm_i8
 #define MARK_BYTES(groups) taper_gemm_i8_marks(TAPER_I8_OF_STEPS, groups)
 #else
 #define MARK_BYTES(groups) 0
-enum { PLAIN }; // methods of adding products; OWN_PRODUCTS adds more
+enum { PLAIN }; // methods of adding products; OWN_PRODUCTS adds more methods
 typedef struct adding {
     char none;
 } adding; // parameters of a method of adding products

@@ -23,10 +23,10 @@ TAPER_TEMPLATE V v_exp_parts(V x, V *s1, V *s2)
 {
     // Beyond these bounds the result is 0 or infinity. A NaN, as the second operand, remains.
     x = v_min(v_set(89.0f), v_max(v_set(-104.0f), x));
-    const V magic = v_set(12582912.0f); // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
+    const V magic = v_set(12582912.0f); // adding 1.5 * 2^23 rounds to an integer, which is then in the low bits
     const V t = v_fma(x, v_set(1.44269504f), magic);
     const V n = v_sub(t, magic);
-    V r = v_fma(n, v_set(-0.693145752f), x); // a constant of 12 bits, so the product is exact without FMA too
+    V r = v_fma(n, v_set(-0.693145752f), x); // a constant of 12 bits, so the product is exact even without FMA
     r = v_fma(n, v_set(-1.42860677e-6f), r);
     return v_exp_of(r, t, s1, s2);
 }
@@ -65,13 +65,13 @@ TAPER_TEMPLATE V v_tanh(V x)
     p = v_fma(p, s, v_set(1.3333206009e-01f));
     p = v_fma(p, s, v_set(-3.3333330803e-01f));
     const V small = v_fma(v_mul(p, s), x, x);
-    const V e = v_exp(v_add(a, a)); // infinity gives 1
+    const V e = v_exp(v_add(a, a)); // for an infinite x the result is 1
     const V large = v_sub(v_set(1.0f), v_div(v_set(2.0f), v_add(e, v_set(1.0f))));
     return v_pick(v_less(a, v_set(0.625f)), small, v_sign(large, x));
 }
 
-// Computes erfc(z) for z >= 1 as the exponential of a polynomial. From 5 on it is 0 (the value is below 2e-12). NaN
-// gives NaN.
+// Computes erfc(z) for z >= 1 as the exponential of a polynomial. From z = 5 on the result is 0 (the value is below
+// 2e-12). NaN gives NaN.
 TAPER_TEMPLATE V v_erfc_large(V z)
 {
     const V y = v_min(v_set(5.0f), z);
@@ -218,7 +218,7 @@ TAPER_TEMPLATE V v_sin_turned(V x, const float quarters)
 {
     const V magic = v_set(12582912.0f), t = v_add(v_fma(x, v_set(0.318309886f), v_set(quarters)), magic);
     const V n = v_sub(v_sub(t, magic), v_set(quarters));
-    V r = v_fma(n, v_set(-3.1416015625f), x); // a constant of 12 bits, so the products are exact without FMA too
+    V r = v_fma(n, v_set(-3.1416015625f), x); // a constant of 12 bits, so the products are exact even without FMA
     r = v_fma(n, v_set(8.9071691036e-06f), r);
     r = v_fma(n, v_set(1.7411031391e-09f), r);
     const V s = v_mul(r, r);

@@ -236,7 +236,7 @@ typedef enum taper_native {
     TAPER_NATIVE_COUNT
 } taper_native;
 
-// Returns true if a divisor was zero; that element of the result is then undefined.
+// Returns true if a divisor was zero; the element of the result at the same index is then undefined.
 typedef bool taper_native_function(size_t n, const void *const *in, void *out, const taper_native_numbers *p);
 
 // Arithmetic on lines of doubles, for operands that are broadcast. An operand moves by `step`, 0 or 1, from one element

@@ -7,7 +7,7 @@
 #include "ops/kernels/cast.h"
 #include "ops/kernels/native.h"
 
-// The functions of math_f32_tmpl.h with one lane, which the compiler vectorizes too.
+// The functions of math_f32_tmpl.h with one lane. The compiler vectorizes the loops that call them.
 #include "ops/kernels/simd_scalar.h"
 
 #include "ops/kernels/math_f32_more_tmpl.h"
@@ -240,7 +240,7 @@ TAPER_NATIVE_STEPWISE(STEPWISE)
 TAPER_NATIVE_WHERES(WHERE)
 #undef WHERE
 
-// LINES(name, value): the value from x and y. The result may be one of the operands.
+// LINES(name, value) defines a function; `value` is computed from x and y. The result may be one of the operands.
 #define LINE(first, second, count, value)                                                                              \
     for (size_t l = 0; l < lines; l++) {                                                                               \
         const double *const xs = a->data + (int64_t)l * a->line, *const ys = b->data + (int64_t)l * b->line;           \

@@ -23,7 +23,7 @@ static void moments_u8(size_t n, const uint8_t *x, uint8_t flip, uint64_t *sum, 
 
 TAPER_TEMPLATE uint8_t norm_one(uint8_t x, float weight, float bias, const taper_norm_numbers *p)
 {
-    const float whole = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
+    const float whole = 12582912.0f; // adding 1.5 * 2^23 rounds to an integer, which is then in the low bits
     const float v = fmaf(((float)(x ^ p->flip) - p->x_point - p->mean) * p->step, weight, bias) * p->inverse;
     const float below = v < p->high ? v : p->high, held = below > p->low ? below : p->low;
     return (uint8_t)(taper_float_to_bits(held + whole) + (uint32_t)p->point) ^ p->flip;

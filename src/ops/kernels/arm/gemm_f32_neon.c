@@ -26,7 +26,7 @@ _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
 typedef struct strip {
     tap *taps;
     size_t count, kc;   // number of taps; number of elements of a tap
-    const float *first; // first of the initial sums, which are the bias (stride 0) or earlier sums
+    const float *first; // first of the initial sums, which are the bias (stride 0) or the sums of earlier taps
     size_t first_stride, first_next;
     const float *w;
     size_t w_next;
@@ -315,7 +315,7 @@ TAPER_INSTANCE void last_columns(size_t mr, size_t left, strip s)
     float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
     float *const c = s.c;
     const size_t c_stride = s.c_stride / sizeof(float), stride = NR * sizeof(float);
-    if (s.first_stride != 0) { // copies earlier sums to the buffer
+    if (s.first_stride != 0) { // copies the sums of earlier taps to the buffer
         move_columns(mr, left, s.first, c_stride, made, NR);
         s.first = made;
         s.first_stride = stride;
@@ -404,7 +404,7 @@ static size_t take_taps(size_t mr, size_t kc, const float *const *a, size_t a_ta
     tap *to = taps;
     a += first * a_tap_stride;
     for (size_t i = first; i < end; i++, a += a_tap_stride) {
-        uintptr_t other = 0; // stays 0 if every row is `zero`
+        uintptr_t other = 0; // stays 0 if every row points to `zero`
         TAPER_UNROLL
         for (size_t r = 0; r < MR_MAX; r++) {
             if (r < mr) {

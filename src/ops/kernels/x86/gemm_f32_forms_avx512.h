@@ -5,7 +5,7 @@
 #define TAPER_OPS_KERNELS_X86_GEMM_F32_FORMS_AVX512_H
 
 #define LEAST_EVEN 12
-#define EACH_EVEN_MR(X) X(12) X(13) X(14) // larger numbers of rows are sums of these numbers
+#define EACH_EVEN_MR(X) X(12) X(13) X(14) // strips have these numbers of rows if there are many rows
 #define HALVES
 TAPER_TEMPLATE V v_twice(const float *p)
 {

@@ -128,8 +128,9 @@ inline void throw_raised(const std::string &message, const std::string &detail)
     throw torch::jit::JITException(message + "\n" + detail, name, is_lite ? Text() : Text(message));
 }
 
-// detail: the arguments of the call of an operator, or the places in the model's code, in more than one line. A program
-// that called the operator itself gets PyTorch's text, and the operator's name with the arguments.
+// detail: one line with the arguments of an operator's call, or several lines with the places in the model's code. One
+// line means that the program itself called the operator. The exception then has PyTorch's text, and the operator's
+// name with the arguments.
 [[noreturn]] inline void throw_error(taper_status status, const std::string &message, std::string detail)
 {
     const size_t prefix = operator_prefix(message);
