@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vector_f32_tmpl.h: functions that small builds lack. Its macros expand there.
+// Part of vector_f32_tmpl.h: functions that small builds lack. vector_f32_tmpl.h expands its macros.
 #ifndef TAPER_OPS_KERNELS_VECTOR_F32_MORE_TMPL_H
 #define TAPER_OPS_KERNELS_VECTOR_F32_MORE_TMPL_H
 

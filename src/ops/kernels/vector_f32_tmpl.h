@@ -76,7 +76,7 @@ TAPER_TEMPLATE V v_number_sign(V x)
     const V negative = v_pick(v_less(x, v_set(0.0f)), v_set(-1.0f), v_set(0.0f));
     return v_pick(v_less(v_set(0.0f), x), v_set(1.0f), negative);
 }
-// Returns true if all lanes are below a bound. A lane that is NaN is not below it.
+// Returns true if all lanes are below a bound. A lane that is NaN is not below the bound.
 TAPER_TEMPLATE int v_all_less(V x, float bound)
 {
     return v_sum(v_pick(v_less(x, v_set(bound)), v_set(0.0f), v_set(1.0f))) == 0.0f;

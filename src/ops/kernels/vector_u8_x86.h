@@ -179,7 +179,7 @@ static void range(size_t n, const float *x, float *min, float *max)
         *max = highs[j] > *max ? highs[j] : *max;
         is_bad += bads[j];
     }
-    // Some element is NaN or infinite. A second pass finds out which.
+    // Some element is NaN or infinite. A second pass finds out which of the two.
     for (size_t j = is_bad != is_bad ? 0 : i; j < n; j++) {
         *min = x[j] < *min ? x[j] : *min;
         *max = x[j] > *max ? x[j] : *max;

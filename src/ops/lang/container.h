@@ -11,7 +11,7 @@ enum { WORK_OF_AN_ITEM = 8 }; // work that is charged for one copied or compared
 // element. Fails for containers and other tensors.
 TAPER_MUST_USE taper_status taper_items_equal(taper_run *run, taper_val a, taper_val b, bool *equal);
 // Sets *at to the position of index in the list; a negative index counts from the end. Fails with "list index out of
-// range" if there is none.
+// range" if the list has no such item.
 TAPER_MUST_USE taper_status taper_list_position(taper_run *run, const taper_list *list, int64_t index, size_t *at);
 // Makes an empty list with room for `capacity` items and sets it as result 0. *list is borrowed from the result.
 TAPER_MUST_USE taper_status taper_ret_list(taper_call *call, const taper_type *element, size_t capacity,

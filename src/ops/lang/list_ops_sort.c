@@ -49,7 +49,8 @@ static taper_status key_of(taper_run *run, taper_val item, taper_val *key)
             return taper_fail(run->error, TAPER_ERROR_RAISED, "Boolean value of Tensor with %s is ambiguous",
                               count == 0 ? "no values" : "more than one value");
         }
-        TAPER_TRY(taper_tensor_fetch(item.as.tensor, run->error)); // the tensor may come from deep inside a container
+        TAPER_TRY(
+            taper_tensor_fetch(item.as.tensor, run->error)); // a tensor inside a container may still be on a device
         TAPER_TRY(taper_tensor_number(run, item.as.tensor, key));
     }
     if (!is_real(*key) && key->tag != TAPER_STRING) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Values as text, as PyTorch streams an IValue, for str(), format() and print(). It walks over containers with its own
+// Values as text, as PyTorch streams an IValue, for str(), format() and print(). The walk over containers uses its own
 // stack. The depth is limited, because a list may contain itself.
 #include <float.h>
 #include <inttypes.h>
@@ -63,7 +63,8 @@ static taper_status print_leaf(taper_run *run, taper_text *text, taper_val value
         taper_text_append(text, value.as.string->data, value.as.string->length);
         break;
     case TAPER_TENSOR:
-        TAPER_TRY(taper_tensor_fetch(value.as.tensor, run->error)); // the tensor may come from deep inside a container
+        TAPER_TRY(
+            taper_tensor_fetch(value.as.tensor, run->error)); // a tensor inside a container may still be on a device
         return taper_print_tensor(run, text, value.as.tensor);
     case TAPER_OBJECT: // PyTorch prints the address too, but then the text would change from run to run
         taper_text_format(text, "<%s object>", taper_val_kind_name(value));

@@ -286,7 +286,7 @@ TAPER_KERNEL(taper_op_number_divmod)
     return TAPER_OK;
 }
 
-// Returns true if the comparison holds. order is negative, 0 or positive. If unordered is set, an operand is NaN, so
+// Returns true if the comparison holds. order is negative, 0 or positive. If `unordered` is set, an operand is NaN, so
 // only NE holds.
 static bool holds(unsigned code, int order, bool unordered)
 {

@@ -21,7 +21,8 @@ bool taper_torchbind_is_missing(const char *name);
 // Makes an object with one empty slot, for the instruction CREATE_OBJECT. Fails if models cannot make objects of the
 // class. *object gets a reference.
 TAPER_MUST_USE taper_status taper_torchbind_create(taper_run *run, const taper_class *klass, taper_object **object);
-// Calls a method. args are borrowed; the first may be the object itself and is then left out. *result gets a reference.
+// Calls a method. args are borrowed. If the first one is the object itself, the method does not get it. *result gets a
+// reference.
 TAPER_MUST_USE taper_status taper_torchbind_call(taper_run *run, taper_object *object, const char *method,
                                                  taper_val *args, size_t count, taper_val *result);
 

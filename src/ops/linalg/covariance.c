@@ -16,7 +16,7 @@ static double number_of(const taper_tensor *scalar)
     return taper_load_double((taper_dtype)scalar->dtype, taper_tensor_data(scalar), 0);
 }
 
-// Reads fweights (if whole is set) or aweights. There is one weight for each observation, and no weight may be
+// Reads fweights (if `whole` is set) or aweights. There is one weight for each observation, and no weight may be
 // negative. *weights is NULL if they are not given.
 static taper_status read_weights(const taper_call *call, size_t at, bool whole, int64_t observations,
                                  taper_tensor **weights)

@@ -256,7 +256,7 @@ static taper_status check_counts(taper_error *error, const subscripts *subs, con
 typedef struct einsum_work {
     subscripts subs[MAX_OPERANDS];
     taper_tensor *tensors[MAX_OPERANDS]; // the operands, borrowed from the call
-    operand *operands;                   // the operands in the working dtype; products take their places
+    operand *operands;                   // the operands in the working dtype; products replace them
     taper_dtype common;                  // promoted dtype of all operands
     equation eq;
 } einsum_work;
@@ -347,8 +347,8 @@ static bool last_order(const equation *eq, const uint64_t *operands, size_t coun
 }
 
 // Chooses the order of the products. Operands of several dtypes are multiplied from left to right, because PyTorch's
-// errors and the dtype of the sums depend on this order. Returns true if it chose another order; `order` is then the
-// order of dimensions that the result must get.
+// errors and the dtype of the sums depend on this order. Returns true if it chose an order other than from left to
+// right; `order` is then the order of dimensions that the result must get.
 static bool choose_path(const einsum_work *w, size_t count, taper_einsum_step *steps, size_t *order)
 {
     uint64_t dims[MAX_OPERANDS];

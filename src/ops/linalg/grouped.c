@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Products of groups of matrices. The groups are either matrices of equal sizes in a 3-D tensor, or matrices of any
-// sizes one after the other in a matrix. If a factor is such a matrix, offsets give the end of each group.
+// Products of groups of matrices. A 3-D factor contains one matrix per group, all of one size. A 2-D factor contains
+// the groups' matrices one after the other; offsets say where each group ends.
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 #include "ops/engine/view_move.h"

@@ -72,7 +72,7 @@ TAPER_MUST_USE taper_status taper_linalg_new_vectors(taper_linalg *w, size_t slo
 TAPER_MUST_USE taper_status taper_linalg_new_empty(taper_linalg *w, size_t slot, taper_dtype dtype);
 // Allocates memory for `count` items of `item` bytes in a slot, at least one byte.
 TAPER_MUST_USE taper_status taper_linalg_room(taper_linalg *w, size_t slot, int64_t count, size_t item, void **room);
-// Copies the tensor to column-major matrices of this dtype, broadcast to batch. If batch is NULL, they keep the
+// Copies the tensor to column-major matrices of this dtype, broadcast to batch. If batch is NULL, the copies keep the
 // tensor's own batch.
 TAPER_MUST_USE taper_status taper_linalg_take(taper_linalg *w, size_t slot, const taper_tensor *tensor,
                                               const taper_linalg_batch *batch, taper_dtype dtype);
@@ -109,7 +109,7 @@ TAPER_MUST_USE taper_status taper_linalg_check_infos(taper_run *run, const char 
 
 // ---- shared steps
 
-// Factors each matrix of a, or of a' if transposed is set, by LU. The slots receive wide factors (double precision),
+// Factors each matrix of a, or of a' if `transposed` is set, by LU. The slots receive wide factors (double precision),
 // pivots and infos (linalg_lu.c).
 TAPER_MUST_USE taper_status taper_linalg_factor(taper_linalg *w, const taper_tensor *a, bool transposed, size_t lu,
                                                 size_t pivots, size_t infos);
@@ -133,7 +133,7 @@ TAPER_MUST_USE taper_status taper_linalg_svd(taper_linalg *w, const taper_tensor
 // Writes the adjoints of the matrices (double precision) in slot `from` to slot `to` (linalg_svd.c).
 TAPER_MUST_USE taper_status taper_linalg_adjoint(taper_linalg *w, size_t from, size_t to);
 // Computes the eigenvalues (float32 or float64) of symmetric matrices, and their vectors if vectors is 'V'. It reads
-// only the given triangle. It uses syevd if divide is set, otherwise syev (linalg_eig.c).
+// only the given triangle. It uses syevd if `divide` is set, otherwise syev (linalg_eig.c).
 TAPER_MUST_USE taper_status taper_linalg_eigh(taper_linalg *w, const taper_tensor *a, bool divide, char vectors,
                                               char triangle, size_t values, size_t to, size_t scratch);
 

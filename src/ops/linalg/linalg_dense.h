@@ -78,8 +78,8 @@ void taper_dense_conjugate(const taper_dense *m);
 // Sets the elements above (or below) the diagonal to 0.
 void taper_dense_clear(const taper_dense *m, bool above);
 void taper_dense_identity(const taper_dense *m);
-// Solves a x = b for one triangle of the square matrix a, or a' x = b if transposed is set. x replaces b. A zero on the
-// diagonal gives infinities.
+// Solves a x = b for one triangle of the square matrix a, or a' x = b if `transposed` is set. x replaces b. A zero on
+// the diagonal gives infinities.
 void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b);
 
 // Factors P a = L U in place, by rows, with min(rows, columns) pivots that count from 1, as in LAPACK's getrf. Returns

@@ -5,7 +5,8 @@
 
 enum { LU, PIVOTS, INFOS, FIRST, SECOND }; // numbers of the slots for temporaries
 
-// Stores determinants in slot FIRST. If logarithm is set, it stores signs in FIRST and logarithms of moduli in SECOND.
+// Stores determinants in slot FIRST. If `logarithm` is set, it stores signs in FIRST and logarithms of moduli in
+// SECOND.
 static taper_status determinants(taper_linalg *w, bool logarithm, taper_tensor **a)
 {
     TAPER_TRY(taper_linalg_arg_square(w, 0, a));

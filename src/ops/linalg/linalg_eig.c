@@ -72,7 +72,7 @@ static taper_status triangle_argument(const taper_linalg *w, char *triangle)
     return TAPER_OK;
 }
 
-// Sets result 0 to the eigenvalues and result 1 to the vectors. If vectors is not set, result 1 is an empty tensor.
+// Sets result 0 to the eigenvalues and result 1 to the vectors. If `vectors` is not set, result 1 is an empty tensor.
 static taper_status ret_eigh(taper_linalg *w, bool divide, bool vectors, char triangle)
 {
     taper_tensor *a;
@@ -177,7 +177,7 @@ static void unpack_vectors(taper_run *run, taper_tensor *to, const taper_tensor 
     }
 }
 
-// Computes eigenvalues into slot VALUES and, if vectors is set, the vectors into slot VECTORS. Both are complex.
+// Computes eigenvalues into slot VALUES and, if `vectors` is set, the vectors into slot VECTORS. Both are complex.
 static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors)
 {
     enum { COPY = SCRATCH, WORK };

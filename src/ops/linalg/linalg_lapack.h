@@ -35,7 +35,7 @@ TAPER_MUST_USE taper_status taper_lapack_check_size(const taper_linalg *w, int64
 // Computes singular values. *info is LAPACK's info. vectors is 'N', 'S' (thin) or 'A' (square).
 TAPER_MUST_USE taper_status taper_lapack_svd(taper_lapack_job *job, char vectors, int64_t rows, int64_t columns,
                                              void *a, void *s, void *u, void *vh, int32_t *info);
-// Computes eigenvalues of symmetric and Hermitian matrices. It uses syevd and heevd if divide is set, otherwise syev
+// Computes eigenvalues of symmetric and Hermitian matrices. It uses syevd and heevd if `divide` is set, otherwise syev
 // and heev. vectors is 'N' or 'V', and the vectors replace a.
 TAPER_MUST_USE taper_status taper_lapack_eigh(taper_lapack_job *job, bool divide, char vectors, char triangle,
                                               int64_t n, void *a, void *values, int32_t *info);

@@ -321,7 +321,7 @@ static taper_status condition_by_inverse(taper_linalg *w, const taper_tensor *a,
     for (int64_t i = 0; i < count; i++) {
         double *const result = taper_linalg_doubles(w->t[RESULT]) + i;
         *result *= taper_linalg_doubles(w->t[LU])[i];
-        // Replaces the NaN of 0 times infinity, and any other NaN.
+        // Replaces every NaN by infinity, for example the NaN of 0 times infinity.
         *result = *result != *result ? (double)INFINITY : *result;
     }
     return taper_linalg_ret(w, 0, RESULT, taper_dtype_to_real(dtype), TAPER_BY_ROWS);

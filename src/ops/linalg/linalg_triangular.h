@@ -23,8 +23,8 @@ static void subtract_dots(int64_t n, const double *a, int64_t a_step, const doub
 }
 
 // Solves real systems. Returns false for complex systems. If the elements of a row of b are contiguous, it handles a
-// row of all columns at a time, otherwise one or four columns. Unless transposed is set, solved elements that are zero
-// are skipped, for any factor, as in taper_dense_triangular.
+// row of all columns at a time, otherwise one or four columns. Unless `transposed` is set, solved elements that are
+// zero are skipped, for any factor, as in taper_dense_triangular.
 static bool triangular_real(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
 {
     if (a->complex) {

@@ -79,7 +79,7 @@ static taper_status run_nuclear(taper_call *call, size_t first, size_t second, b
                    "linalg.svd: float32, float64, complex64 or complex128 is needed, not %s",
                    taper_dtype_torch_name(dtype));
     }
-    if (x->sizes[first] < x->sizes[second]) { // makes the smaller dimension the columns
+    if (x->sizes[first] < x->sizes[second]) { // the smaller dimension becomes the columns
         const size_t t = first;
         first = second;
         second = t;

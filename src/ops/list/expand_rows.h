@@ -134,7 +134,7 @@ static void expand_form(row *form)
     form->flags = form_flags(form, of);
 }
 
-// Expands every row and moves the wanted ones to the front. Returns the number of wanted rows.
+// Expands every row and moves the rows that this build wants to the front. Returns the number of these rows.
 static size_t expand_rows(void)
 {
     static row others[ALL_ROWS];

@@ -68,7 +68,7 @@ bool taper_registered_names(const char *name)
 
 // ---- adding
 
-// Returns the end of the list, or NULL if the list contains the same name with the same overload.
+// Returns the end of the list, or NULL if the list already contains the name and overload of `made`.
 static _Atomic(registered *) *end_without(const registered *made)
 {
     const size_t length = strcspn(made->text, "(") + 1;

@@ -16,7 +16,7 @@ typedef struct taper_mha {
     taper_tensor *add; // contiguous [B, T, embed] in the working dtype, added to the result; or NULL
 } taper_mha;
 
-// Makes *result, [B, T, embed] in the working dtype of query. If need_weights is set, it also makes *weights, [B, T, T]
+// Makes *result, [B, T, embed] in the working dtype of query. If `need_weights` is set, also makes *weights, [B, T, T]
 // or [B, heads, T, T]. The caller owns both tensors.
 TAPER_MUST_USE taper_status taper_mha_run(taper_call *call, const taper_mha *mha, taper_tensor **result,
                                           taper_tensor **weights);

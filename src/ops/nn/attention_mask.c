@@ -79,7 +79,8 @@ static void extend(const taper_tensor *mask, const char *row, int64_t keys, int6
     }
 }
 
-// Finds the range [*first, *last) of the keys that the rows of the block see. It is empty if they see no key.
+// Finds the range [*first, *last) of the keys that the rows of the block see. The range is empty if the rows see no
+// key.
 static void find_visible(const taper_tensor *mask, int64_t keys, const taper_attention_block *block, int64_t *first,
                          int64_t *last)
 {
@@ -88,7 +89,7 @@ static void find_visible(const taper_tensor *mask, int64_t keys, const taper_att
     const int64_t row = mask->sizes[rows_at] == 1 ? 0 : block->row, rows = mask->sizes[rows_at] == 1 ? 1 : block->rows;
     int64_t outer = 1;
     for (size_t d = 0; d < rows_at; d++) {
-        outer *= mask->sizes[d]; // at most the number of elements of the mask
+        outer *= mask->sizes[d]; // cannot overflow: at most the number of elements of the mask
     }
     *first = keys;
     *last = 0;

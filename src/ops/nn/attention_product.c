@@ -300,7 +300,7 @@ static taper_status read_groups(const taper_call *call, attention *a)
 
 // The key or value of taper::attention_expanded, and the shape of its copy for all heads of the query.
 typedef struct expanded {
-    // [batch, heads, groups, keys, depth], expanded along its groups, if shared is set; otherwise of any shape.
+    // [batch, heads, groups, keys, depth], expanded along its groups, if `shared` is set; otherwise of any shape.
     taper_tensor view;
     size_t rank;
     int64_t shape[TAPER_MAX_RANK];

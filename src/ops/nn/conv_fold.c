@@ -42,7 +42,9 @@ static taper_status read_patches(const taper_call *call, size_t at, patches *p)
             !taper_mul_i64(2, p->padding[i], &padded) || !taper_add_i64(padded, p->image[i], &padded)) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "kernel_size, dilation or padding is too large");
         }
-        p->stride[i] = taper_min_i64(p->stride[i], taper_max_i64(padded, 1)); // a longer stride also gives one block
+        p->stride[i] = taper_min_i64(
+            p->stride[i],
+            taper_max_i64(padded, 1)); // the stride is limited, because any longer stride also gives one block
         p->blocks[i] = padded < reach ? 0 : (padded - reach) / p->stride[i] + 1;
         if (p->blocks[i] < 1) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

@@ -276,7 +276,7 @@ static taper_status maximum(const gradient *g)
         from->rank != x->rank || memcmp(from->sizes, x->sizes, (x->rank - 2u) * 8u) != 0) {
         return refuse(g, "grad_output and indices do not fit the image");
     }
-    const bool any = taper_tensor_numel(from) != 0; // an empty tensor may have any other sizes
+    const bool any = taper_tensor_numel(from) != 0; // a tensor without elements may have any sizes
     const int64_t plane = any ? x->sizes[x->rank - 2u] * x->sizes[x->rank - 1u] : 0;
     const int64_t outputs = any ? from->sizes[x->rank - 2u] * from->sizes[x->rank - 1u] : 1;
     const int64_t *index = taper_tensor_data(indices);

@@ -47,7 +47,7 @@ static void place_block(const grid_work *work, const float *grid, int64_t step_w
 // Computes the offset of the nearest element, axis after axis.
 static void weigh_nearest(const grid_work *work, int64_t count, grid_block *b)
 {
-    const float round = 0x1.8p23f; // adding it rounds to an integer, because the sum has no bits for fractions
+    const float round = 0x1.8p23f; // adding this number rounds to an integer, because the sum has no bits for fractions
     for (int64_t p = 0; p < count; p++) {
         b->offset[p] = 0;
         b->inside[p] = true;

@@ -146,7 +146,7 @@ static taper_status check_values(const taper_call *call, const loss_work *work)
 
 enum { PIECE = 1 << 12, WORK_OF_AN_ELEMENT = 50 };
 
-// Computes the losses over the broadcast shape. If y is NULL, it only adds them to *sum.
+// Computes the losses over the broadcast shape. If y is NULL, only adds the losses to *sum.
 static taper_status run_loss(const taper_call *call, const loss_work *work, taper_tensor *y, double *sum)
 {
     int64_t count = 1;

@@ -471,7 +471,7 @@ static taper_status multilabel_margin(taper_call *call, class_work *work)
     double sum = 0.0;
     for (int64_t n = 0; n < work->samples; n++) {
         const int64_t *target = targets + n * work->classes;
-        int64_t count = 0; // the targets end at the first negative one
+        int64_t count = 0; // the targets end at the first negative target
         for (; count < work->classes && target[count] >= 0; count++) {
             if (target[count] >= work->classes) {
                 TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "target %lld is out of bounds",

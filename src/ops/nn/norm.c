@@ -163,7 +163,8 @@ static taper_status work_begin(taper_call *call, norm_layout layout, int64_t sta
     work->norm.run = call->run;
     work->norm.dtype = dtype;
     if (taper_tensor_numel(x) == 0) {
-        return TAPER_OK; // a volume cannot describe an empty tensor, whose other sizes may be any
+        return TAPER_OK; // a volume cannot describe a tensor with a size of 0, because its other sizes may be very
+                         // large
     }
     work->norm.x = volume_of(x);
     work->norm.y = volume_of(work->y);

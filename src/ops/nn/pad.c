@@ -225,7 +225,7 @@ static taper_status pad_mapped(taper_call *call, const taper_tensor *x, size_t s
         return TAPER_OK;
     }
     for (size_t i = 0; i < 3; i++) {
-        cells += size[i]; // each size is below 2^47, so cells cannot overflow
+        cells += size[i]; // each size is below 2^47, so `cells` cannot overflow
     }
     const size_t bytes = (size_t)cells * sizeof(int64_t);
     int64_t *index = taper_heap_alloc(call->run->heap, bytes);

@@ -209,7 +209,7 @@ static void divide(const taper_pool_planes *job, const place *at, const taper_po
 // ---- rows of windows
 
 // Combines columns [from, from + count) of the window's rows into one row of maxima. Returns that row, or the input row
-// itself if the window has only one.
+// itself if the window has only one row.
 static const float *join_rows(const taper_pool_planes *job, const place *at, int64_t from, size_t count, float *joined)
 {
     const taper_vector_entry *v = job->vector;
@@ -601,7 +601,7 @@ static taper_status run_rows(taper_run *run, taper_pool_planes *job)
     }
     taper_pool_window *const windows = taper_heap_alloc(run->heap, bytes);
     if (windows == NULL) {
-        return TAPER_DECLINED; // the other loops, which need no memory, compute the pool
+        return TAPER_DECLINED; // memory is missing: other loops, which need none, compute the pool
     }
     taper_status status = find_windows(job, windows);
     if (status == TAPER_OK) {

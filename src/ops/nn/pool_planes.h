@@ -12,9 +12,10 @@ typedef struct taper_pool_planes {
     const float *in;
     float *out;
     taper_volume where; // sizes and strides of the indices
-    int64_t *indices;   // for maxima: receives the position of the first maximum, or of the last NaN; or NULL
+    int64_t *indices;   // for maxima: receives the position of the first maximum, or of the last NaN; NULL if positions
+                        // are not wanted
     bool max;           // true for maxima, false for averages
-    bool count_padding; // for averages: true if padding counts
+    bool count_padding; // for averages: true if the divisor counts padding
     // For averages: true if the sum is divided by the window's sizes one after the other, as PyTorch does for adaptive
     // pools.
     bool adaptive;

@@ -30,9 +30,9 @@ TAPER_MUST_USE taper_status taper_rnn_packed_open(taper_call *call, taper_rnn_ki
                                                   taper_rnn_packed *packed);
 // Computes the parts of the gates that depend on the input, for all rows of x.
 TAPER_MUST_USE taper_status taper_rnn_packed_start(const taper_rnn_packed *packed, const taper_tensor *x, float *gates);
-// Runs one step of `rows` sequences, and updates their states h and, for an LSTM, c. If backward is set, the state's
-// weights are read from the last to the first. If a caller alternates backward from step to step, the weights that were
-// read last are still in the cache.
+// Runs one step of `rows` sequences, and updates their states h and, for an LSTM, c. If `backward` is set, the state's
+// weights are read from the last to the first. If a caller alternates `backward` from step to step, the weights that
+// were read last are still in the cache.
 TAPER_MUST_USE taper_status taper_rnn_packed_step(const taper_rnn_packed *packed, float *gates, size_t rows, float *h,
                                                   float *c, bool backward);
 void taper_rnn_packed_close(taper_rnn_packed *packed);

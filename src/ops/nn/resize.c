@@ -27,8 +27,9 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
     return TAPER_OK;
 }
 
-// Returns true if the result is made contiguous although x is hidden NHWC. A few channels do not fill vectors. Such a
-// tensor is typically the result of a segmentation, which must be contiguous in the end.
+// Returns true if the result is made contiguous although x is hidden NHWC. This is so for a few channels, which do not
+// fill vectors. A tensor with a few channels is typically the result of a segmentation, which must be contiguous in the
+// end.
 static bool makes_planes(const taper_call *call, const taper_tensor *x, const taper_resize *resize)
 {
     return !call->run->portable && x->hidden_nhwc && x->rank == 4 && x->dtype == TAPER_F32 &&
@@ -195,7 +196,7 @@ TAPER_KERNEL(taper_op_upsample_lanczos_aa)
 // ---- aten::__interpolate and aten::__upsample, which old versions of TorchScript kept as operators
 
 // Reads size and scale_factor: each is None, a number, or a list of numbers. The scale is the ratio of the sizes,
-// unless recompute is false.
+// unless `recompute` is false.
 static taper_status read_size(const taper_call *call, const taper_tensor *x, size_t at, bool recompute, taper_resize *r)
 {
     const size_t spatial = r->spatial, skip = 3 - spatial;

@@ -75,7 +75,7 @@ taper_status taper_resize_bilinear_u8(taper_run *run, const taper_resize_axis *a
     const size_t floats = (size_t)(axes[2].output * x->c), rows = (size_t)(x->n * axes[1].output);
     size_t bytes;
     if (!taper_mul_size(floats, 2 * sizeof(float), &bytes) || !taper_places_open(run, bytes, rows, &job.places)) {
-        return TAPER_DECLINED; // the other loops, which need no memory, compute the result
+        return TAPER_DECLINED; // memory is missing: other loops, which need none, compute the result
     }
     run->kernel = job.vector->name;
     const taper_status status =

@@ -246,7 +246,7 @@ TAPER_KERNEL(taper_op_fake_quantize)
     return ret_fake(call, x, -1, &w);
 }
 
-// Reads the number in a tensor of one element. If first is set, a larger tensor is accepted, for learned parameters,
+// Reads the number in a tensor of one element. If `first` is set, a larger tensor is accepted, for learned parameters,
 // and its first number is used.
 static taper_status arg_number(const taper_call *call, size_t at, bool first, double *number)
 {

@@ -119,8 +119,8 @@ TAPER_MUST_USE taper_status taper_arg_uniform(const taper_call *call, size_t at,
 // Fails unless scale is positive and finite and zero_point is within dtype's range.
 TAPER_MUST_USE taper_status taper_q_check(taper_dtype dtype, double scale, int64_t zero_point, taper_error *error);
 // Computes scale and zero point for numbers from least to most, extended to contain 0, over the integers of the range.
-// The zero point is computed from the end with the smaller error. If symmetric is set, the zero point is in the middle
-// of the range if there are numbers on both sides of 0.
+// The zero point is computed from the end with the smaller error. If `symmetric` is set, the zero point is in the
+// middle of the range if there are numbers on both sides of 0.
 void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *zero_point);
 // Reads arguments `at` and `at` + 1, the scale and zero point of a result, and checks them.
 TAPER_MUST_USE taper_status taper_arg_qparams(const taper_call *call, size_t at, taper_dtype dtype, double *scale,

@@ -53,7 +53,7 @@ static void pass(const bytes_job *job, size_t n, channel_place *place) // advanc
 // Quantizes one number as vector_u8.h does.
 static uint8_t quantized_one(float x, const channel_numbers *of)
 {
-    const float whole = 12582912.0f; // 1.5 * 2^23: adding it rounds to an integer, which is then in the low bits
+    const float whole = 12582912.0f; // adding 1.5 * 2^23 rounds to an integer, which is then in the low bits
     const float low = (float)-of->point, high = (float)(255 - of->point), v = x * of->factor;
     const float held = v > low && v <= TAPER_U8_TOO_MUCH ? (v < high ? v : high) : low;
     return (uint8_t)(taper_float_to_bits(held + whole) + (uint32_t)of->point);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quantized_decomposed::quantize_… and dequantize_…: integers in plain tensors, with scales and zero points as
-// arguments, as in programs that were quantized with PyTorch 2. PyTorch computes them by a sequence of operators, whose
-// roundings and dtypes are followed. Per token and per group, a number is rounded after its zero point is added;
-// otherwise it is rounded before.
+// arguments, as in programs that were quantized with PyTorch 2. PyTorch computes them by a sequence of operators. This
+// file follows the roundings and dtypes of these operators. Per token and per group, a number is rounded after its zero
+// point is added; otherwise it is rounded before.
 #include "base/checked.h"
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/matmul.h"

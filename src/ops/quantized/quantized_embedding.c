@@ -115,7 +115,7 @@ typedef struct lookup {
     const taper_tensor *indices, *offsets, *weights, *mapping; // borrowed tensors; all except indices may be NULL
     int64_t count;                                             // number of indices
     int64_t bags;
-    int64_t each; // indices of each bag, if there are no offsets
+    int64_t each; // number of indices of each bag, if there are no offsets
     bool last;    // true if the last offset is the end of the last bag
 } lookup;
 

@@ -163,7 +163,7 @@ static moments finish(const norm_work *w, float sum, float squares, int64_t coun
 static moments moments_of(const norm_work *w, const void *x, int64_t at, int64_t count, double eps)
 {
     int64_t sum = 0, squares = 0;
-    float wide_squares = 0; // for qint32, whose squares do not fit into an integer
+    float wide_squares = 0; // sum of squares of qint32, whose squares do not fit into an integer
     for (int64_t i = 0; i < count; i++) {
         const int64_t q = taper_q_load(w->dtype, x, at + i);
         sum += q;

@@ -136,7 +136,7 @@ static bool is_channels_last(const taper_tensor *x, size_t spatial)
     return taper_tensor_is_channels_last(&seen);
 }
 
-// Makes result 0. If planes is set, the result has channels-last strides.
+// Makes result 0. If `planes` is set, the result has channels-last strides.
 static taper_status ret_pooled(taper_call *call, const taper_tensor *x, const taper_pooling *pooling, bool planes,
                                taper_tensor **y)
 {

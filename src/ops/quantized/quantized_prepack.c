@@ -375,7 +375,7 @@ TAPER_KERNEL(taper_op_qconv_transpose3d_prepack)
     return prepack_conv(call, 3, true);
 }
 
-// Opens argument 0. The object tells which of the two classes it has.
+// Opens argument 0, the packed parameters of a convolution over two or three dimensions.
 static taper_status open_conv(taper_call *call, taper_qconv_params *params)
 {
     taper_object *object;

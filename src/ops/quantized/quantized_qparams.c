@@ -237,7 +237,7 @@ taper_status taper_q_slice(taper_run *run, taper_tensor *view, const taper_tenso
     taper_quantizer part = *z;
     part.scales = part.zero_points = NULL;
     const int64_t count = view->sizes[dim];
-    if (count == 1) { // PyTorch then makes the quantizer a per-tensor quantizer
+    if (count == 1) { // PyTorch makes the quantizer of a single channel a per-tensor quantizer
         part = channel(z, start);
         return taper_tensor_set_quantizer(view, &part, run->error);
     }

@@ -239,7 +239,8 @@ static taper_status compute_cell(taper_call *call, taper_rnn_kind kind, const ta
     return status;
 }
 
-// Computes a cell. If plain is set, the overload has int8 tensors, scales and zero points instead of packed parameters.
+// Computes a cell. If `plain` is set, the overload has int8 tensors, scales and zero points instead of packed
+// parameters.
 static taper_status run_cell(taper_call *call, taper_rnn_kind kind, bool plain)
 {
     taper_tensor *input, *h, *c = NULL;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators that PyTorch computes on the dequantized tensors: comparisons, means that are not over the innermost
-// dimensions, softmax, matmul. QNNPACK's mean and softmax, which are computed in another way for some arguments, are
-// here too.
+// dimensions, softmax, matmul. QNNPACK's mean and softmax, which compute some calls in integers, are here too.
 #include <inttypes.h>
 
 #include "ir/walk.h"

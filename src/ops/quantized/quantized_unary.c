@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Activations of quantized tensors. For some of them quint8 uses QNNPACK's tables of 256 results. The other activations
-// are dequantized, computed in floats and quantized.
+// Activations of quantized tensors. For some of them quint8 uses QNNPACK's tables of 256 results. For other activations
+// the tensor is dequantized, and the result in floats is quantized.
 #include "ir/storage.h"
 #include "ops/call/call.h"
 #include "ops/engine/view_move.h"

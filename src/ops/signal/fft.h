@@ -19,7 +19,7 @@ extern const taper_fft_op taper_fft_fft, taper_fft_ifft, taper_fft_rfft, taper_f
 
 // Transforms all lines along dim and multiplies the results by scale. Both tensors are contiguous and have the dtypes
 // of the kind, in one precision. For TAPER_FFT_C2C they may be the same tensor. The transform's length is the size of
-// `to` along dim for TAPER_FFT_C2R, otherwise the size of `from`. If twosided is set, TAPER_FFT_R2C writes all n
+// `to` along dim for TAPER_FFT_C2R, otherwise the size of `from`. If `twosided` is set, TAPER_FFT_R2C writes all n
 // numbers of each line, not only the first n / 2 + 1.
 TAPER_MUST_USE taper_status taper_fft_along(taper_run *run, taper_fft_kind kind, bool forward, double scale,
                                             const taper_tensor *from, taper_tensor *to, size_t dim, bool twosided);

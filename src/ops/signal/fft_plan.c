@@ -155,7 +155,7 @@ static void root_of(const circle *c, size_t k, double *re, double *im)
 static circle make_circle(const taper_fft *fft, size_t n, size_t buffer)
 {
     enum { FEW = 512 };
-    // room is a lower bound of a buffer's bytes.
+    // `room` is a lower bound of a buffer's bytes.
     const size_t room = 2 * sizeof(float) * (fft->padded != 0 ? fft->padded : fft->m);
     circle c = {.n = n, .steps = fft->buffers[buffer]};
     size_t fine = 1;

@@ -23,13 +23,13 @@ typedef struct taper_fft {
     bool forward; // true if the exponent is negative, as in fft
     bool halved;  // true if a real transform of even length is computed as a complex transform of half the length
     size_t n;     // length of the transform that the caller asked for
-    size_t m;     // length of the complex transform: n, or n / 2 if halved
+    size_t m;     // length of the complex transform: n, or n / 2 if `halved` is true
     // Number of points, from the first on, that the result is made from: m, or fewer for a real transform.
     size_t wanted;
     // Length of the convolution of Bluestein's algorithm; 0 if m has only small factors, for which the algorithm is not
     // needed.
     size_t padded;
-    // Length of the passes: padded, or m, or m / 8 if eight interleaved parts of one line are transformed.
+    // Length of the passes: `padded`, or m, or m / 8 if eight interleaved parts of one line are transformed.
     size_t length;
     size_t lanes; // number of lines in a group: 1 or TAPER_FFT_LANES
     double scale; // factor for the results; taper_fft_begin sets 1, and the caller may change it afterwards
@@ -43,7 +43,7 @@ typedef struct taper_fft {
     void *merged;
     void *real;     // for halved plans: exp(-2 pi i k / n) for k from 0 to m
     void *chirp;    // exp(-pi i k k / m) for k below m, for Bluestein's algorithm
-    void *spectrum; // transform of the chirp's conjugate, divided by padded
+    void *spectrum; // transform of the chirp's conjugate, divided by `padded`
     void *buffers[2];
 } taper_fft;
 

@@ -12,8 +12,8 @@ typedef struct taper_frames {
     bool normalized;
 } taper_frames;
 
-// Reads and checks arguments 1 to 4: n_fft, hop_length, win_length and window. back is set for istft, whose hop_length
-// must not exceed win_length. f->normalized is not changed.
+// Reads and checks arguments 1 to 4: n_fft, hop_length, win_length and window. `back` is true for istft, whose
+// hop_length must not exceed win_length. f->normalized is not changed.
 TAPER_MUST_USE taper_status taper_stft_frames(const taper_call *call, taper_frames *f, bool back);
 // Makes a new tensor of n_fft numbers of this dtype. The window, or win_length ones, is in the middle, with zeros
 // around it. The caller releases it.

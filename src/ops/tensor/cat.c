@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// cat, stack and similar operators. If the inputs are channels-last or hidden NHWC, the result is too. A concatenation
-// of channels then copies one row per pixel.
+// cat, stack and similar operators. If the inputs are channels-last or hidden NHWC, the result has the same layout. A
+// concatenation of channels then copies one row per pixel.
 #include <math.h>
 
 #include "ir/tensor.h"

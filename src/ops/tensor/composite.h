@@ -25,8 +25,8 @@ taper_status taper_compose_end(taper_compose *c);
 taper_status taper_compose_ret(taper_compose *c, taper_call *call, size_t at, taper_tensor *result);
 // Records a failure that no step reported. TAPER_OK is ignored.
 void taper_compose_fail(taper_compose *c, taper_status status);
-// Adds the value to the composition, which takes over the reference, and returns it. NULL is accepted if a failure is
-// recorded.
+// Adds the value to the composition, which takes over the reference, and returns the value. NULL is accepted if a
+// failure is recorded.
 taper_tensor *taper_compose_keep(taper_compose *c, taper_tensor *value);
 
 // Calls a kernel with these arguments and returns its first result, which the composition owns. A tensor may be NULL

@@ -5,8 +5,8 @@
 
 #include "ops/engine/view_move.h"
 
-// Reads argument `at`, the dtype, and the next one, the layout. The .out overloads have neither argument and use the
-// target's dtype.
+// Reads argument `at`, the dtype, and the next argument, the layout. The .out overloads have neither argument and use
+// the target's dtype.
 TAPER_MUST_USE taper_status taper_create_options(const taper_call *call, size_t at, taper_dtype otherwise,
                                                  taper_dtype *dtype);
 // Makes a contiguous tensor. taper_ret_tensor takes it over as a result.

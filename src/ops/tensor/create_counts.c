@@ -210,7 +210,7 @@ static double binomial(taper_run *run, taper_rng *rng, taper_dtype dtype, double
     if (p >= 1) {
         return count;
     }
-    if (!(count < INFINITY) || p != p) { // count is not a possible number of trials; PyTorch would loop forever
+    if (!(count < INFINITY) || p != p) { // `count` is not a possible number of trials; PyTorch would loop forever
         return NAN;
     }
     const bool flip = p > 0.5;

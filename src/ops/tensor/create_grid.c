@@ -34,7 +34,8 @@ static taper_status check_axes(taper_call *call, const taper_list *list)
     return TAPER_OK;
 }
 
-// Returns a view of axis i along dimension i of the grid. If swap is set, the first two axes exchange their dimensions.
+// Returns a view of axis i along dimension i of the grid. If `swap` is set, the first two axes exchange their
+// dimensions.
 static taper_status grid(taper_run *run, const taper_list *axes, size_t i, bool swap, taper_tensor **result)
 {
     const taper_tensor *x = axes->items[i].as.tensor;

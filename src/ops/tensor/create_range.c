@@ -38,7 +38,7 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
         TAPER_TRY(taper_scalar_check(TAPER_I64, end, error));
         TAPER_TRY(taper_scalar_check(TAPER_I64, step, error));
     }
-    const bool whole = dtype == TAPER_I64; // for other integer dtypes PyTorch counts in double
+    const bool whole = dtype == TAPER_I64; // PyTorch counts other integer dtypes in double
     const double from = whole ? (double)as_int(start) : start->f, to = whole ? (double)as_int(end) : end->f;
     const double by = whole ? (double)as_int(step) : step->f;
     if (!(by > 0 || by < 0) || (taper_dtype_is_integral(dtype) && as_int(step) == 0)) {
@@ -501,7 +501,7 @@ static taper_status triangle_indices(taper_call *call, bool lower)
         return taper_fail(error, TAPER_ERROR_UNSUPPORTED, "dtype: not implemented for %s", taper_dtype_name(dtype));
     }
     offset = taper_min_i64(taper_max_i64(offset, -rows), columns);
-    // Row i has columns [0, i + offset] in the lower triangle, and [i + offset, columns) in the upper one.
+    // Row i has columns [0, i + offset] in the lower triangle, and [i + offset, columns) in the upper triangle.
     const int64_t first = columns == 0 ? rows : lower ? taper_max_i64(0, -offset) : 0;
     const int64_t last = lower ? rows : taper_min_i64(rows, columns - offset);
     if (last - first > INT32_MAX) {

@@ -32,7 +32,7 @@ static taper_status check_part(const taper_call *call, size_t at, const taper_te
 }
 
 // Computes one round of differences: each element's right neighbour minus the element. For bools the result is true if
-// they differ.
+// the two elements differ.
 static taper_tensor *differ(taper_compose *c, taper_tensor *x, size_t dim)
 {
     taper_tensor *right = taper_compose_slice(c, x, dim, 1, INT64_MAX), *left = taper_compose_slice(c, x, dim, 0, -1);
@@ -323,7 +323,7 @@ static taper_status run_gradient(taper_call *call, gradient *g, bool points)
     return TAPER_OK;
 }
 
-// Reads a single spacing (none if spacing_at is 0), then dim at dim_at: an int?, or if many is set an int[].
+// Reads a single spacing (none if spacing_at is 0), then dim at dim_at: an int?, or if `many` is set an int[].
 static taper_status spaced_evenly(taper_call *call, size_t spacing_at, size_t dim_at, bool many)
 {
     gradient g = {.distance = taper_scalar_int(1)};

@@ -32,7 +32,7 @@ static void histogram_end(histogram *h)
     }
 }
 
-// Reads the points and weights. If flat is set, each element is a point.
+// Reads the points and weights. If `flat` is set, each element is a point.
 static taper_status arg_points(const taper_call *call, histogram *h, bool flat, size_t weight_at, size_t density_at)
 {
     taper_run *run = call->run;

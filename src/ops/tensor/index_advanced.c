@@ -278,7 +278,7 @@ static taper_status shape_result(taper_run *run, index_plan *plan)
     return TAPER_OK;
 }
 
-// Makes the plan. If alone is set, masks without dimensions may be the only indices. If self has no elements, such
+// Makes the plan. If `alone` is set, masks without dimensions may be the only indices. If self has no elements, such
 // masks select nothing.
 static taper_status make_plan(taper_call *call, const taper_tensor *self, bool alone, index_plan *plan)
 {
@@ -477,8 +477,8 @@ static taper_status fill_masked(taper_call *call, const taper_tensor *values)
     return status;
 }
 
-// Fails if the values or the indices share memory with self. If fills is set, the value is a number that is read before
-// anything is written, and then self may be the mask.
+// Fails if the values or the indices share memory with self. If `fills` is set, the value is a number that is read
+// before anything is written, and then self may be the mask.
 static taper_status check_apart(const taper_call *call, const taper_tensor *self, const taper_tensor *values,
                                 bool fills)
 {

@@ -4,9 +4,9 @@
 #ifndef TAPER_OPS_TENSOR_INDEX_MASK_POSITIONS_H
 #define TAPER_OPS_TENSOR_INDEX_MASK_POSITIONS_H
 
-// Copies elements of a contiguous tensor at these positions to `other`, which is contiguous. If put is set, it instead
-// applies the operation to these elements and to the elements of `other`. *done is false, with nothing done, if a
-// position is negative or out of bounds.
+// Copies elements of a contiguous tensor at these positions to `other`, which is contiguous. If `put` is set, it
+// instead applies the operation to these elements and to the elements of `other`. *done is false, with nothing done, if
+// a position is negative or out of bounds.
 static taper_status move_positions(taper_run *run, taper_tensor *x, const taper_tensor *index, char *table, char *other,
                                    bool put, taper_into operation, bool *done)
 {

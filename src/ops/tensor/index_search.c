@@ -29,7 +29,7 @@ static int64_t search(const int64_t *line, int64_t size, int64_t value)
     return at - line + (left == 1 && *at < value ? 1 : 0);
 }
 
-// Does what search does by PyTorch's steps, which decide the result if the keys are not sorted. If right is set, it
+// Does what search does by PyTorch's steps, which decide the result if the keys are not sorted. If `right` is set, it
 // returns the index of the first key above value.
 static int64_t search_any(const int64_t *line, int64_t size, int64_t value, bool right)
 {

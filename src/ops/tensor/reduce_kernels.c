@@ -229,7 +229,7 @@ TAPER_KERNEL(taper_op_aminmax)
             continue;
         }
         taper_val ret = taper_val_none();
-        part.schema = NULL; // computes a new tensor, which is copied to the given one
+        part.schema = NULL; // computes a new tensor, which is copied to the given tensor
         part.rets = &ret;
         part.ret_count = 1;
         const taper_status status = taper_reduce_run(&part, &r);

@@ -241,7 +241,7 @@ static taper_status run_extremes(taper_call *call, taper_scan kind)
     taper_tensor *x, *values, *indices;
     size_t dim;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
-    if (x->rank == 0 || taper_tensor_numel(x) == 0) { // PyTorch checks the dimension only for other tensors
+    if (x->rank == 0 || taper_tensor_numel(x) == 0) { // PyTorch does not check the dimension of such tensors
         dim = 0;
     } else {
         TAPER_TRY(taper_arg_dim(call, 1, x->rank, &dim));

@@ -10,7 +10,7 @@ RUNNING(cumsum_bool, uint8_t, int64_t, int64_t, 0, COUNT)
 EXTREMES(cummax_f64, double, >=)
 EXTREMES(cummin_f64, double, <=)
 
-// Returns the function that scans elements of other dtypes in place, or NULL if there is none.
+// Returns this file's function that scans elements of x in place, or NULL if there is none.
 static scan_function *find_more(taper_scan kind, taper_dtype x, taper_dtype out)
 {
     static scan_function *const doubles[] = {cumsum_f64, cumprod_f64, NULL, cummax_f64, cummin_f64};

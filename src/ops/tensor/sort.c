@@ -135,8 +135,8 @@ static void mode_line(job *j, sorter *s, char *value, int64_t value_step, char *
 
 #include "ops/tensor/sort_first.h"
 
-// Runs the job over all lines of x. out and indices have x's dimensions with another size at dim, and equal strides.
-// out may be NULL.
+// Runs the job over all lines of x. out and indices have x's sizes, except that the size at dim may differ. Both have
+// equal strides. out may be NULL.
 static taper_status run_lines(taper_call *call, job *j, const taper_tensor *x, size_t dim, taper_tensor *out,
                               taper_tensor *indices, bool without, bool keep)
 {

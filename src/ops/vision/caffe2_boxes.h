@@ -36,7 +36,7 @@ void taper_box_free(taper_box_scratch *scratch);
 // and *data stay valid until taper_box_free.
 TAPER_MUST_USE taper_status taper_box_arg(const taper_call *call, taper_box_scratch *scratch, size_t at, size_t rank,
                                           const taper_tensor **tensor, const float **data);
-// Does what taper_box_arg does, for any float32 tensor. In messages the tensor is called name.
+// Does what taper_box_arg does, for any float32 tensor. `name` is the tensor's name in messages.
 TAPER_MUST_USE taper_status taper_box_floats(const taper_call *call, taper_box_scratch *scratch, taper_tensor *given,
                                              const char *name, const taper_tensor **tensor, const float **data);
 // Reads angle_bound_on, angle_bound_lo, angle_bound_hi, clip_angle_thresh and legacy_plus_one, which are the arguments

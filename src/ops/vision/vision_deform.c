@@ -154,7 +154,8 @@ TAPER_KERNEL(taper_op_deform_conv2d)
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "the input is too small for the kernel");
         }
     }
-    // The kernel's area cannot overflow, since both sizes are at most INT32_MAX. Its product with the groups may.
+    // The kernel's area cannot overflow, since both sizes are at most INT32_MAX. Its product with the groups may
+    // overflow.
     int64_t wanted;
     const bool fits = taper_mul_i64(work.offset_groups * 2, work.weight.size[1] * work.weight.size[2], &wanted);
     TAPER_TRY(check(call,

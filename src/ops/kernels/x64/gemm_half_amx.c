@@ -23,7 +23,7 @@ enum {
     STEP = 64,          // number of bytes of a row of A in a step
     ROW_BYTES = 4 * NR, // size in bytes of the weights of two k, for all columns
     BLOCK = 18,         // largest number of steps of A that are arranged at a time: 36 KB
-    WAITING = 6,        // largest number of panels whose sums are kept while A is arranged again; at least three
+    WAITING = 6, // largest number of panels whose sums are kept while the next steps of A are arranged; at least three
     FETCH_AHEAD = 8192, // distance of prefetches in bytes, see gemm_f32_avx512.c
 };
 
@@ -248,7 +248,7 @@ static void run_strips(product *p, size_t m)
 
 // Returns true if the kernel for vectors is faster: for products of one row, and for so few k that most of a tile is
 // empty. The numbers of columns and of rows in a call must not decide this, because they depend on the number of
-// threads, and vectors add in another order.
+// threads, and vectors add in a different order than tiles.
 static bool is_for_vectors(size_t rows, size_t kc, size_t ks)
 {
     enum { LEAST_PAIRS = 16 };

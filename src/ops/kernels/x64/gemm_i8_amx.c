@@ -21,13 +21,13 @@
 #include "ops/kernels/gemm_i8_avx512.h"
 
 enum {
-    MOST_ROWS = 32,     // number of rows of two tiles; the entry has 28 rows, twice the number of VNNI's kernel
-    GROUP = 4,          // number of k in 32 bits
-    STEP_GROUPS = 16,   // number of groups of k in a step
-    STEP = 64,          // number of bytes of a row of A in a step
-    ROW_BYTES = 128,    // size in bytes of the weights of a group of k, for all columns
-    BLOCK = 18,         // largest number of steps of A that are arranged at a time: 36 KB
-    WAITING = 6,        // largest number of panels whose sums are kept while A is arranged again; at least three
+    MOST_ROWS = 32,   // number of rows of two tiles; the entry has 28 rows, twice the number of VNNI's kernel
+    GROUP = 4,        // number of k in 32 bits
+    STEP_GROUPS = 16, // number of groups of k in a step
+    STEP = 64,        // number of bytes of a row of A in a step
+    ROW_BYTES = 128,  // size in bytes of the weights of a group of k, for all columns
+    BLOCK = 18,       // largest number of steps of A that are arranged at a time: 36 KB
+    WAITING = 6, // largest number of panels whose sums are kept while the next steps of A are arranged; at least three
     DIRECT_PANELS = 2,  // largest number of panels of weights for which the rows of A are read in place
     FETCH_AHEAD = 8192, // distance of prefetches in bytes, see gemm_i8_tmpl.h
     VECTOR_ROWS = 14,   // number of rows of VNNI's kernel
@@ -199,7 +199,7 @@ static size_t min(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-// Computes all panels. If direct is set, A is read in place, except for a step that is not whole.
+// Computes all panels. If `direct` is set, A is read in place, except for a step that is not whole.
 static void run_panels(product *p, bool direct)
 {
     const taper_gemm_i8 *t = p->job;

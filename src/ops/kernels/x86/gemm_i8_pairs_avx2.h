@@ -154,8 +154,8 @@ TAPER_TEMPLATE void add_masked(const size_t mr, const size_t nv, const uint8_t *
         two_products(nv, p[i] + at, b, P(set1_epi16)(1), acc[i]);
 }
 
-// Adds the products of a group. If exact is set, the sum of two products may not fit in 16 bits. The function then adds
-// first the products of even k, and then the products of odd k.
+// Adds the products of a group. If `exact` is set, the sum of two products may not fit in 16 bits. The function then
+// adds first the products of even k, and then the products of odd k.
 TAPER_TEMPLATE void add_group(const size_t mr, const size_t nv, bool exact, const uint8_t *const *p, size_t at,
                               const int8_t *w, S acc[MR_MAX][2])
 {
