@@ -131,12 +131,12 @@ typedef struct taper_allocator {
 } taper_allocator;
 
 /* Provides threads.
- * thread_count returns the number of threads that run uses, the thread that calls run included. Taper calls it once, in
- * taper_context_create, and uses at most 1024 threads.
- * run calls task(argument, i) once for every i in [0, count), in any order and on any threads. It returns when all
- * these calls have returned. A context calls run only after its previous call of run has returned. If a session finds
- * the pool in use, it computes in the thread that called the session. If contexts share a pool, their calls of run may
- * overlap. user must stay valid for as long as taper_allocator.user.
+ * thread_count returns the number of threads that `run` uses, the thread that calls `run` included. Taper calls it
+ * once, in taper_context_create, and uses at most 1024 threads.
+ * `run` calls task(argument, i) once for every i in [0, count), in any order and on any threads. It returns when all
+ * these calls have returned. A context calls `run` only after its previous call of `run` has returned. If a session
+ * finds the pool in use, it computes in the thread that called the session. If contexts share a pool, their calls of
+ * `run` may overlap. user must stay valid for as long as taper_allocator.user.
  * taper_context_create fails with TAPER_ERROR_ARGUMENT if a callback is NULL. */
 typedef struct taper_thread_pool {
     void *user; /* passed to both callbacks */
@@ -655,7 +655,7 @@ typedef enum taper_type_kind {
 /* Return the types of argument `index` and of the result. NULL: there is no such method, argument or schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Return the same types as text, spelled as in the file, or NULL if there is no such type. */
+/* Return the types of argument `index` and of the result as text, as in the file. NULL: there is no such type. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
@@ -703,7 +703,7 @@ TAPER_API int taper_model_operator_missing(const taper_model *model, size_t inde
 typedef struct taper_session taper_session;
 typedef struct taper_session_options {
     size_t struct_size; /* sizeof(taper_session_options) */
-    /* Three budgets of a run. A run that exceeds one fails with TAPER_ERROR_RESOURCE; the session stays usable. */
+    /* Three budgets of a run. A run that exceeds a budget fails with TAPER_ERROR_RESOURCE; the session stays usable. */
     uint64_t instruction_budget; /* bytecode instructions that a run may execute; 0: no limit */
     double time_budget;   /* seconds that a run may take, checked between operators and within long ones; 0: no limit */
     size_t memory_budget; /* bytes of the values that exist at the same time; 0: no limit */

@@ -62,7 +62,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_reader_va
 
 /* An archive that is being written. One thread at a time may use it. A writer holds a reference to its context. */
 typedef struct taper_archive_writer taper_archive_writer;
-/* Begins an archive. Taper passes the bytes of the archive to the callback write, in order. folder is the name of its
+/* Begins an archive. Taper passes the bytes of the archive to the callback `write`, in order. folder is the name of its
  * folder; PyTorch uses the name of the file without its extension. NULL means "archive". The function fails with
  * TAPER_ERROR_ARGUMENT if folder cannot be the name of a folder. A failed call of this function or of the functions
  * that follow leaves an incomplete file; only taper_archive_writer_release may follow. */

@@ -187,8 +187,8 @@ typedef struct taper_save_options {
 /* Receives the next `size` bytes of a file or a text. Returns 0, or another number if it cannot write them; the
  * function that called it then stops and fails with TAPER_ERROR_FILE. The bytes are valid only during the call. */
 typedef int (*taper_save_function)(void *user, const void *data, size_t size);
-/* Writes the draft as a file, by calls of write. options NULL means all members 0. The bytecode of all methods
- * is made before the first call of write. A save that fails later may have written a part of the file: discard it. */
+/* Writes the draft as a file, by calls of `write`. options NULL means all members 0. The bytecode of all methods is
+ * made before the first call of `write`. A save that fails later may have written a part of the file: discard it. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_save(taper_draft *draft, const taper_save_options *options,
                                                        taper_save_function write, void *user, taper_error *error);
 /* Writes the draft as a file in memory, at *bytes, and sets *size to its size in bytes. options NULL means all members
@@ -219,7 +219,7 @@ TAPER_API const char *taper_draft_operator_name(taper_draft *draft, size_t index
 /* Returns the number of places that call operator `index` of the list, or 0 if index is too large. */
 TAPER_API size_t taper_draft_operator_calls(const taper_draft *draft, size_t index);
 
-/* Writes the graph of a method (NULL: "forward") as text, in one or more calls of write. The text has no zero byte at
+/* Writes the graph of a method (NULL: "forward") as text, in one or more calls of `write`. The text has no zero byte at
  * its end. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_draft_print(taper_draft *draft, const char *method,
                                                                            taper_save_function write, void *user,
@@ -332,7 +332,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_layer(
  * first comparison. */
 TAPER_API TAPER_EXPERIMENTAL double taper_calibrator_sqnr(const taper_calibrator *calibrator);
 /* Sets *scale and *zero_point to the scale and zero point of input `index` of forward and returns 1, if that input is
- * quantized. Returns 0 if it is not, before the first finish or comparison, and in modes other than
+ * quantized. Returns 0 if it is not quantized, before the first finish or comparison, and in modes other than
  * TAPER_QUANTIZE_FULL. */
 TAPER_API TAPER_EXPERIMENTAL int taper_calibrator_input(const taper_calibrator *calibrator, size_t index, double *scale,
                                                         int64_t *zero_point);

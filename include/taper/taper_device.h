@@ -31,7 +31,7 @@ typedef struct taper_device_info {
  * device is reported once, with its problem. A Vulkan driver that computes on the CPU has a name with the driver's name
  * instead of a number, such as "vulkan:llvmpipe".
  * The function opens the devices, which takes as long as their drivers need. A thread that loads a model for a device
- * waits while the function opens one. The callback must not use the context, for example to load a model. */
+ * waits while the function opens a device. The callback must not use the context, for example to load a model. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_devices(taper_context *context,
                                                             int (*each)(void *user, const taper_device_info *info),
                                                             void *user, taper_error *error);

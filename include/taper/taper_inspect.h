@@ -50,7 +50,7 @@ typedef struct taper_plan_item {
     size_t offset;             /* offset in the arena, in bytes; undefined if outlives_run is 1 */
     uint32_t born, died;       /* steps of the run; each birth and each death of a storage is one step */
     int outlives_run;          /* 1: the storage of a result or an attribute, which is not in the arena */
-    const char *operator_name; /* name of its operator, operator_length bytes: "aten::conv2d"; NULL: not known */
+    const char *operator_name; /* operator that made the storage, operator_length bytes: "aten::conv2d"; or NULL */
     size_t operator_length;    /* bytes at operator_name */
 } taper_plan_item;
 

@@ -233,7 +233,7 @@ TAPER_KERNEL(taper_op_masked_scatter)
     taper_status status;
     if (taper_call_in_place(call)) {
         status = taper_inplace_begin(call, TAPER_FORMAT_CONTIGUOUS, &self);
-    } else { // self is broadcast too
+    } else { // a new result: self and the mask are broadcast together
         int64_t sizes[TAPER_MAX_RANK];
         size_t rank = 0;
         taper_tensor *wide;

@@ -39,8 +39,8 @@ static taper_status ret_zeros(taper_call *call, const taper_tensor *y, size_t di
     return taper_ret_tensor(call, 0, zeros);
 }
 
-// Returns the distances of the points x along dim. The result has as many dimensions as y, because PyTorch does not
-// broadcast x in another way.
+// Returns the distances of the points x along dim. The result has as many dimensions as y, because PyTorch broadcasts
+// the distances with y in this form.
 static taper_tensor *steps(taper_compose *c, taper_tensor *x, const taper_tensor *y, size_t dim)
 {
     int64_t sizes[TAPER_MAX_RANK];

@@ -76,7 +76,7 @@ class DataPtr
     {
         return context_.get_deleter();
     }
-    // Returns the context, or nullptr if another deleter owns it.
+    // Returns the context, or nullptr if the deleter is not the expected one.
     template <class T> T *cast_context(DeleterFnPtr expected) const
     {
         return get_deleter() == expected ? static_cast<T *>(get_context()) : nullptr;

@@ -114,7 +114,7 @@ class Argument
         made.type_ = std::move(type);
         return made;
     }
-    // Returns the lines of the error about a value of another type.
+    // Returns the lines of the error for a value that does not have the argument's type.
     std::string formatTypeMismatchMsg(const std::string &actual_type) const;
     // Returns true if calls written for the old argument are right for this argument. Writes to why_not, unless it is
     // null, why the types do not fit.

@@ -106,7 +106,7 @@ class OperatorHandle
     {
         return key == DispatchKey::CPU;
     }
-    // The type of the call is not compared with the schema: wrong arguments are errors of the call.
+    // The type of the call is not compared with the schema: wrong arguments fail when the operator is called.
     template <class Function> TypedOperatorHandle<Function> typed() const
     {
         return TypedOperatorHandle<Function>(*this);
@@ -334,7 +334,7 @@ inline std::shared_ptr<Operator> findOperatorFor(const c10::OperatorName &name)
     const c10::optional<c10::OperatorHandle> found = c10::Dispatcher::singleton().findSchema(name);
     return found.has_value() ? detail::operator_of(*found) : nullptr;
 }
-// Returns the operator of this schema, or null if the library has another schema of this name, or none.
+// Returns the operator of this schema, or null if the library has a different schema of this name, or no schema.
 inline std::shared_ptr<Operator> getOperatorForLiteral(const char *schema)
 {
     const std::shared_ptr<Operator> found = findOperatorFor(parseName(schema));

@@ -48,8 +48,8 @@ inline void record_call(taper_operator *op)
         error.check(taper_operator_record(op, records_now() ? 1 : 0, error));
     }
 }
-// Sets whether gradients of a tensor will be asked for. A library that computes no gradients ignores it: an error comes
-// when the program asks for a gradient.
+// Sets whether gradients of a tensor will be asked for. A library that computes no gradients ignores the setting: an
+// error comes when the program asks for a gradient.
 inline void require_gradient(const Handle &tensor, bool wanted)
 {
     ErrorScope error;

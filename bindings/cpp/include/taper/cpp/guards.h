@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Guards of autograd: they set the modes of a thread while they exist. Calls are recorded for gradients while grad is
-// set.
+// Guards of autograd: they set the modes of a thread while they exist. Calls are recorded for gradients while the mode
+// `grad` is set.
 #ifndef TAPER_CPP_GUARDS_H
 #define TAPER_CPP_GUARDS_H
 

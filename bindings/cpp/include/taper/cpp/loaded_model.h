@@ -617,7 +617,8 @@ template <class Base> class ModelOf final : public Base
         return text;
     }
 
-    // Puts keyword arguments at their places in the method's schema, and defaults before them.
+    // Puts keyword arguments at their places in the method's schema, and fills missing places before them with
+    // defaults.
     void place(const std::string &path, const char *method, std::vector<c10::IValue> &inputs, const Kwargs &kwargs)
     {
         const c10::FunctionSchema all = schema(path, method);

@@ -205,7 +205,7 @@ class FunctionSchema
     bool canAliasTypeSetsAlias(const optional<AliasTypeSet> &a, const optional<AliasTypeSet> &b) const;
     template <class Unused = void>
     optional<AliasTypeSet> getAliasTypeSetContainedTypes(const optional<AliasTypeSet> &types) const;
-    // Returns the types of values of this type that can share memory, or nothing.
+    // Returns this type, or the types inside it, whose values can share memory; nothing if there are none.
     template <class Unused = void> optional<AliasTypeSet> mapTypeToAliasTypeSet(const TypePtr &type) const;
     bool isDefaultAliasAnalysisKind() const
     {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Functions over modules for phones: what a file for the lite interpreter contains, and preparing one.
+// Functions over modules for phones: they list what a file for the lite interpreter contains, and prepare such a file.
 #ifndef TAPER_CPP_MOBILE_MODULE_H
 #define TAPER_CPP_MOBILE_MODULE_H
 

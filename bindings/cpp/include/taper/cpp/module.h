@@ -370,7 +370,7 @@ inline Module freeze(const Module &module, c10::optional<std::vector<std::string
     }
     return module.frozen(preserved_attrs.has_value() ? *preserved_attrs : std::vector<std::string>());
 }
-// Freezes the module, unless it is frozen. Taper optimizes every module while it is loaded.
+// Freezes the module, unless the module is frozen already. Taper optimizes every module while it is loaded.
 inline Module optimize_for_inference(Module &module, const std::vector<std::string> &other_methods = {})
 {
     return module.hasattr("training") ? freeze(module, other_methods) : module;

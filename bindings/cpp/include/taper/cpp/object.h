@@ -73,7 +73,7 @@ class Object final : public intrusive_ptr_target
     {
         return value_;
     }
-    // The model that has the object, or null, and the path of its attribute; "" is the root.
+    // The model that has the object, or null, and the path of the attribute that has the object; "" is the root.
     const std::shared_ptr<taper::cpp::LoadedModel> &model() const
     {
         return model_;

@@ -200,7 +200,7 @@ template <class R, class... Args> struct FunctionCaller {
     static void each(Function &function, std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results,
                      std::index_sequence<I...>)
     {
-        if (arguments.size() != sizeof...(Args)) { // registration has checked this for typed calls
+        if (arguments.size() != sizeof...(Args)) { // registration has checked the number of arguments of typed calls
             throw c10::Error("it was called with another number of arguments");
         }
         std::tuple<Held<std::decay_t<Args>>...> held{Held<std::decay_t<Args>>(arguments[I])...};

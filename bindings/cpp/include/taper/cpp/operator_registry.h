@@ -17,8 +17,8 @@ namespace taper
 namespace cpp
 {
 
-// The library keeps an operator forever, so this object is kept, too. An operator whose registration has ended has no
-// function.
+// The library keeps an operator forever, so this object is also kept forever. An operator whose registration has ended
+// has no function.
 struct AddedOperator {
     struct Kernel {
         c10::DispatchKey key;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// Comparisons of schemas with older schemas, and the texts about arguments of other types.
+// Comparisons of schemas with older schemas, and the error texts for arguments of wrong types.
 #include <taper/cpp/method_schema.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_SCHEMA_CHECKS_H
 #define TAPER_CPP_SCHEMA_CHECKS_H

@@ -261,7 +261,7 @@ class TensorBase
     {
         return defined();
     }
-    // Tensors are in memory of the CPU, strided, and have no names.
+    // These functions return false, because tensors are in memory of the CPU, are strided, and have no names.
 #define TAPER_CPP_NEVER(name)                                                                                          \
     bool name() const                                                                                                  \
     {                                                                                                                  \

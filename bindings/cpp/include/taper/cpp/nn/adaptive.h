@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// AdaptiveLogSoftmaxWithLoss: a softmax over many classes, of which the rare ones are in clusters.
+// AdaptiveLogSoftmaxWithLoss: a softmax over many classes, in which rare classes are grouped in clusters.
 #ifndef TAPER_CPP_NN_ADAPTIVE_H
 #define TAPER_CPP_NN_ADAPTIVE_H
 

@@ -132,7 +132,7 @@ template <size_t D, class Derived, class Options> class NormImplBase : public Cl
 
   protected:
     virtual void _check_input_dim(const Tensor &input) = 0;
-    // also_less: an input of rank D + 1 is accepted, too.
+    // also_less: true if an input of rank D + 1 is accepted in addition to rank D + 2.
     void check_rank(const Tensor &input, bool also_less) const
     {
         const int64_t rank = input.dim(), wanted = static_cast<int64_t>(D) + 2;

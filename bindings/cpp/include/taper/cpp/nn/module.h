@@ -384,8 +384,8 @@ class Module : public std::enable_shared_from_this<Module>
         out << indent << ")";
     }
 
-    // The three steps of a clone: the copied module forgets what it shares with the original, makes its own by
-    // reset(), and takes the original's values.
+    // The three steps of a clone: the copied module forgets the tensors that it shares with the original, makes its own
+    // tensors by reset(), and takes the original's values.
     void forget()
     {
         parameters_.clear();
