@@ -44,7 +44,7 @@ typedef struct taper_device {
     unsigned index;   // index of the device among the devices of its kind
     // Name of the requested device, such as NAME in "nnapi:NAME"; NULL if `index` selects the device.
     const char *called;
-    const taper_device_setting *settings; // taper_load_options.settings; another set of settings opens another device
+    const taper_device_setting *settings; // taper_load_options.settings; each set of settings opens a separate device
     size_t setting_count;
     const char *cache_dir;     // directory for the backend's files (taper_context_options.cache_dir), or NULL
     taper_memory_owner *owner; // owner of the memory that the device allocates
@@ -92,7 +92,7 @@ struct taper_segment {
     const void *plan;
     taper_form *forms; // form of each input, PLAIN until `plan` sets it; an output may have any form
     // The operator that names the segment in profiles and messages. It is the first operator, unless `plan` sets
-    // another.
+    // another operator.
     const taper_op *op;
     const taper_schema *schema;
     bool required; // declining is an error, because the host prefers a failure to running on the CPU

@@ -41,7 +41,7 @@ typedef struct taper_part {
     double peak_flops, peak_bytes; // peak rates of the device per second: operations, bytes; 0 if unknown
 } taper_part;
 
-// The state of a run that its operators may use. The executor fills the struct, and tests fill it too.
+// The state of a run that its operators may use. The executor, or a test, fills the struct.
 struct taper_run {
     taper_heap *heap;
     struct taper_pool *pool; // threads that share the work (platform/threads.h)

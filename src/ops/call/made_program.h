@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Programs that are made during a run, from facts that are known only then. A graph is compiled as a model of its own,
-// with its own packs and constants, and runs as a part of the run that calls it. The code that makes graphs is in a
-// lower layer than the runtime, so runtime/made_program.c does the rest.
+// Programs that are made during a run, from facts that are known only during the run. A graph is compiled as a model of
+// its own, with its own packs and constants, and runs as a part of the run that calls it. The code that makes graphs is
+// in a lower layer than the runtime, so runtime/made_program.c does the rest.
 #ifndef TAPER_OPS_MADE_PROGRAM_H
 #define TAPER_OPS_MADE_PROGRAM_H
 

@@ -22,7 +22,7 @@ static double piece_of(const taper_run *run, double work)
     if (threads < 2 || work < (run->unshared >= SHARED || taper_pool_is_awake(run->pool) ? SHARED_SOON : SHARED)) {
         return ALONE;
     }
-    // Four pieces for each thread let other threads take over from one that is late or interrupted.
+    // Four pieces for each thread let other threads take over from a thread that is late or interrupted.
     const double piece = work / (4 * threads);
     return piece < PIECE_LEAST ? PIECE_LEAST : piece > PIECE_MOST ? PIECE_MOST : piece;
 }

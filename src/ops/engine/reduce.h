@@ -99,8 +99,8 @@ typedef struct taper_lines {
     size_t kept_count;
     bool side_by_side; // true if neighbouring lines, along kept[0], are lanes
 } taper_lines;
-// Makes the lines of x along `dim`. out has x's dimensions. If `without` is set, out lacks `dim`, or has size 1 there
-// if `keep` is set too. If out is NULL, the lines have no steps in the result.
+// Makes the lines of x along `dim`. out has x's dimensions. If `without` is set, out lacks `dim`; if `keep` is set too,
+// `dim` has size 1 in out. If out is NULL, the lines have no steps in the result.
 void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, const taper_tensor *out, bool without,
                       bool keep);
 // Handles `lanes` neighbouring lines along kept[0]. The first line begins at these offsets, in bytes.

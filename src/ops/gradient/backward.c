@@ -133,7 +133,7 @@ static taper_status visit_all(taper_engine *e)
     return status;
 }
 
-// ---- a request
+// ---- a request for gradients
 
 static taper_val given_grad(const taper_tape_request *request, size_t output)
 {

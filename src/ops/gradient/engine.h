@@ -22,7 +22,7 @@ typedef struct taper_engine {
     size_t target_count;
 } taper_engine;
 
-// ---- grads.c
+// ---- gradients of results (grads.c)
 
 // Calls an operator with these arguments and the defaults of the other arguments. *result receives a reference.
 TAPER_MUST_USE taper_status taper_engine_call(taper_engine *e, const taper_op *op, taper_val *args, size_t count,
@@ -40,7 +40,7 @@ TAPER_MUST_USE taper_status taper_engine_zeros(taper_engine *e, const taper_tape
 // Replaces missing gradients of an operator with several results by zeros.
 TAPER_MUST_USE taper_status taper_engine_fill(taper_engine *e, taper_tape_node *node);
 
-// ---- visit.c
+// ---- visits of nodes (visit.c)
 
 // Returns true if the gradients of the node's arguments are wanted, or the node is a leaf.
 bool taper_engine_passes_on(const taper_tape_node *node);

@@ -155,7 +155,7 @@ TAPER_STEPS_KERNEL(taper_op_c2r_gradient)
     return taper_steps_ret(s, 0, grad);
 }
 
-// ---- transforms of short times
+// ---- short-time Fourier transforms
 
 // Returns the window with zeros on both sides, or None.
 static taper_step_value centred_window(taper_steps *s, int64_t length, int64_t size)

@@ -337,7 +337,7 @@ TAPER_STEPS_KERNEL(taper_op_tensorsolve_steps)
 {
     const taper_tensor *const other = s->args[1].as.tensor;
     taper_step_value a = &s->args[0];
-    if (!taper_steps_is_none(s, 2)) { // these dimensions become the last ones
+    if (!taper_steps_is_none(s, 2)) { // the dimensions in argument 2 become the last dimensions
         int64_t dims[TAPER_MAX_RANK], last[TAPER_MAX_RANK];
         size_t count = 0;
         taper_steps_fail(s, taper_arg_ints(s->call, 2, 0, TAPER_MAX_RANK, dims, &count));

@@ -187,7 +187,7 @@ TAPER_KERNEL(taper_op_div_mode)
 }
 
 // Returns the arithmetic of powers with a common exponent, or NULL for other exponents. PyTorch also computes these
-// powers as products and roots. At infinities pow() would give other results.
+// powers as products and roots. At infinities pow() would give results different from PyTorch's.
 static const taper_ew_op *power_of(double exponent)
 {
     static const struct {
@@ -399,7 +399,7 @@ TAPER_KERNEL(taper_op_relu6)
     return run_laid(call, 0, &taper_ew_clamp_scalars, TAPER_EW_LIKE, 0, 6, 0);
 }
 
-// ---- activations with numbers
+// ---- activations that take numbers in addition to their operand
 
 TAPER_KERNEL(taper_op_selu)
 {

@@ -63,7 +63,8 @@ TAPER_KERNEL(taper_op_diff)
     if (n != 0 && (parts[0] != NULL || parts[2] != NULL)) {
         x = taper_compose_cat(&c, 3, parts, dim);
     }
-    if (n <= 0 && c.status == TAPER_OK) { // a negative order returns x too, but only order 0 ignores prepend and append
+    if (n <= 0 &&
+        c.status == TAPER_OK) { // like order 0, a negative order returns x, but only order 0 ignores prepend and append
         taper_tensor *copy;
         taper_compose_fail(&c, taper_view_clone(call->run, x, TAPER_FORMAT_PRESERVE, &copy));
         return taper_compose_ret(&c, call, 0, c.status == TAPER_OK ? taper_compose_keep(&c, copy) : NULL);

@@ -14,7 +14,7 @@ TAPER_KERNEL(taper_op_nonzero)
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_index_nonzero(call->run, x, &result));
     taper_tensor *const target = taper_ret_target(call, 0);
-    // The resized target gets contiguous columns too, as in PyTorch.
+    // The resized out tensor gets contiguous columns like a new result, as in PyTorch.
     if (target != NULL && target->dtype == result->dtype) {
         taper_status status = taper_out_resize(call, target, result->rank, result->sizes, result->strides);
         if (status != TAPER_OK) {

@@ -136,7 +136,7 @@ TAPER_KERNEL(taper_op_sum_to_size)
     size_t count;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_ints(call, 1, 0, TAPER_MAX_RANK, sizes, &count));
-    // A tensor without dimensions may be summed to no dimensions too.
+    // A tensor without dimensions may also be summed to a shape without dimensions.
     bool fits = count <= x->rank, any = count < x->rank || count == 0;
     const size_t lead = fits ? x->rank - count : 0;
     taper_reduce r =

@@ -92,7 +92,7 @@ TAPER_KERNEL(taper_op_chunk)
     if (length > 0) {
         return split_evenly(call, x, dim, length);
     }
-    // An empty dimension is divided into the requested number of pieces too.
+    // A dimension of size 0 is also divided into the requested number of pieces.
     TAPER_TRY(check_count(call, chunks));
     taper_list *list;
     TAPER_TRY(taper_ret_tensor_list(call, 0, 0, &list));

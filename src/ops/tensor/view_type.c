@@ -174,7 +174,7 @@ COPIED(taper_op_view_as_complex_copy, taper_op_view_as_complex)
 
 // ---- views with the same elements
 
-// detach and alias return another tensor over the same storage.
+// detach and alias return a new tensor over the same storage.
 TAPER_KERNEL(taper_op_alias)
 {
     taper_tensor *x;

@@ -179,7 +179,7 @@ bool taper_box_fits(const taper_box_rule *rule, const float *box, float least, f
 int64_t taper_box_pixels(double size)
 {
     const double most = 1 << 30;
-    return size > 0.0 ? (int64_t)(size < most ? size : most) : 0; // returns 0 for NaN too
+    return size > 0.0 ? (int64_t)(size < most ? size : most) : 0; // a NaN gives 0
 }
 
 // ---- overlap of boxes

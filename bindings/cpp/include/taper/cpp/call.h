@@ -257,7 +257,7 @@ class Arguments
             return device(inside<c10::Device>(at));
         case 'o': // dtype, layout, device and pin_memory
             return options(*whole<c10::TensorOptions>(at));
-        case 'f': // the memory format; the TensorOptions before it may contain one too
+        case 'f': // the memory format; the TensorOptions before it may contain a memory format too
             return format(inside<c10::MemoryFormat>(at));
         default:
             throw c10::Error("no argument has the letter of this call"); // make_operators.c writes no other letter

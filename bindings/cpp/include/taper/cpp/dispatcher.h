@@ -351,7 +351,7 @@ inline std::vector<Symbol> findSimilarOperators(Symbol name)
         for (size_t i = 0; i <= other.size(); i++) {
             row[i] = i;
         }
-        for (size_t i = 0; i < wanted.size(); i++) { // the distance of Levenshtein
+        for (size_t i = 0; i < wanted.size(); i++) { // the Levenshtein distance
             next[0] = i + 1;
             for (size_t j = 0; j < other.size(); j++) {
                 next[j + 1] = std::min({row[j + 1] + 1, next[j] + 1, row[j] + (wanted[i] != other[j] ? 1 : 0)});

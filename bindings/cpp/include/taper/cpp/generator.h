@@ -161,7 +161,7 @@ class Generator
     {
         return c10::Device(c10::kCPU);
     }
-    // Returns another generator, which continues with the state of this one.
+    // Returns a new generator, which continues with the state of this generator.
     Generator clone() const
     {
         const Generator made(std::make_shared<taper::cpp::GeneratorState>(current_seed()));

@@ -387,8 +387,8 @@ template <class Base> class ModelOf final : public Base
         has_run_ = false;
         children_.clear();
     }
-    // Makes the next run record for gradients if an input requires one. The first such run loads the model again, with
-    // the present attributes, because the optimizer must then leave operators as they are.
+    // Makes the next run record for gradients if an input requires a gradient. The first such run loads the model
+    // again, with the present attributes, because the optimizer must then leave operators as they are.
     void record(const std::vector<taper_value *> &inputs)
     {
         const bool records = records_now() && std::any_of(inputs.begin(), inputs.end(), [](const taper_value *each) {
