@@ -359,7 +359,7 @@ double taper_logaddexp(double a, double b)
     if (isinf(a) && a == b) {
         return a;
     }
-    const double m = a > b ? a : b; // NaN if both operands are infinite; the difference below is NaN too
+    const double m = a > b ? a : b; // if a is NaN, m is b, but the difference below is NaN
     return m + log1p(exp(-fabs(a - b)));
 }
 

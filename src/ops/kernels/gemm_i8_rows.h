@@ -174,7 +174,8 @@ TAPER_TEMPLATE void rows_tiles(const size_t step, const size_t rows, const size_
             before.scale = next.scale;
             at += rows * a_step;
             next.c += rows * next.c_stride;
-            if (nv != 2 || step != 0) { // the last tile begins at row `last`, and may compute rows again
+            if (nv != 2 ||
+                step != 0) { // the last tile begins at row `last`, and may compute rows of the previous tile again
                 at = at < a_last ? at : a_last;
                 next.c = next.c < c_last ? next.c : c_last;
             }

@@ -17,7 +17,8 @@ TAPER_TEMPLATE V plus_power(V s, V d, V p)
 TAPER_TEMPLATE V plus_different(V s, V d, V p)
 {
     (void)p;
-    return v_add(s, v_pick(v_less(v_set(0.0f), d), v_set(1.0f), d)); // adds 1 for a positive d, otherwise d: 0 or NaN
+    return v_add(s, v_pick(v_less(v_set(0.0f), d), v_set(1.0f),
+                           d)); // adds 1 if d is positive, otherwise d itself, which is 0 or NaN
 }
 TAPER_TEMPLATE V plus_distance(V s, V d, V p)
 {

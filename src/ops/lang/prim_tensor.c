@@ -66,7 +66,7 @@ TAPER_KERNEL(taper_op_tensor_cuda)
                       "there is no CUDA device here: save the model for the CPU");
 }
 
-// Returns another tensor with the same storage.
+// Returns a new tensor with the same storage.
 TAPER_KERNEL(taper_op_tensor_data)
 {
     taper_tensor *tensor, *alias;

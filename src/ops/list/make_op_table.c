@@ -50,7 +50,7 @@ static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // each entry is a 
 static size_t slots = 2; // slots of the index: a power of two above the number of rows
 
 // Returns the functional row of an in-place variant, which the list names by IN_PLACE( ) or FORM( ). Returns NULL for
-// another row.
+// any other row.
 static const char *in_place_of(const row *r)
 {
     return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;

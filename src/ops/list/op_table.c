@@ -72,7 +72,7 @@ taper_kernel taper_row_kernel(const taper_op *op)
     return kernel_at(op->kernel);
 }
 
-// Returns the value that the list has for the row, or `otherwise` if it has none.
+// Returns the value that the list has for the row, or `otherwise` if the list has no value for the row.
 static unsigned rare_of(const rare *list, size_t count, const taper_op *op, unsigned otherwise)
 {
     const size_t row = (size_t)(op - taper_ops);

@@ -123,7 +123,8 @@ static taper_status check_alpha(const taper_call *call, const taper_ew *ew, tape
         TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,
                    "For non-complex input tensors, argument alpha must not be a complex number.");
     }
-    if (common == TAPER_BOOL) { // alpha becomes a bool too: an alpha of -1 counts as true, and nothing is subtracted
+    if (common == TAPER_BOOL) { // like the operands, alpha becomes a bool: an alpha of -1 counts as true, and nothing
+                                // is subtracted
         alpha->i = alpha->i != 0;
     }
     return check_number(call, common, alpha);

@@ -30,7 +30,7 @@ bool taper_attention_mask_open(taper_attention_mask *own, const taper_tensor *ma
 // ---- visible keys
 
 // Masks often hide a key by the lowest number of their dtype instead of -infinity. A key whose number is at most HIDDEN
-// has the weight 0 if another key is not hidden: exp(x) is 0 for x below -746, in double too.
+// has the weight 0 if another key is not hidden: exp(x) is 0 for x below -746, even in double precision.
 #define HIDDEN (-1e30)
 
 // Returns true if the element of the mask keeps its key.

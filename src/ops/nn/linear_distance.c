@@ -70,7 +70,7 @@ typedef struct near_work {
     const float *x, *columns;
     int64_t n, k;
     float *to;
-    bool triangle; // true for pdist: only distances to later rows of x, stored without gaps
+    bool triangle; // true for pdist: only distances of a row of x to later rows, stored without gaps
 } near_work;
 
 static taper_distance kind_of(double p)

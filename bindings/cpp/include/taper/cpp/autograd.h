@@ -117,7 +117,7 @@ class DetectAnomalyGuard
     bool before_;
 };
 
-// Makes a tensor that does not share the attributes of another tensor.
+// Returns `data`, because every tensor is a variable.
 inline Variable make_variable(at::Tensor data, bool = false, bool = true)
 {
     return data;
