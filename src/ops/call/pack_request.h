@@ -15,8 +15,8 @@ typedef struct taper_pack_request {
     size_t bytes;
     // Fills data (`bytes` long, uninitialized), except what fill_parts writes. May be NULL.
     void (*fill)(const struct taper_pack_request *request, void *data);
-    // Runs after fill and fills the parts [first, end) of `parts`, on all threads of the run. It must not request
-    // packs.
+    // Runs after fill and fills the parts [first, end) of `parts`, on all threads of the run. fill_parts must not
+    // request packs.
     void (*fill_parts)(const struct taper_pack_request *request, void *data, size_t first, size_t end);
     size_t parts;
     const void *user; // data for fill and fill_parts; not part of the key

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Remembers which packs of a file were read completely and found good. They are listed in a small file beside the file
-// of packs. For a day, later processes do not check these packs again if the file of packs is the same file and was not
-// written to. git's index uses the same criterion. For a model of 100 MB the check takes a sixth of the time of the
-// first run.
+// Remembers which packs of a file were read completely and found good. These packs are listed in a small file beside
+// the file of packs. For a day, later processes do not check these packs again if the file of packs is the same file
+// and was not written to. git's index uses the same criterion. For a model of 100 MB the check takes a sixth of the
+// time of the first run.
 #ifndef TAPER_OPS_PACKS_CHECKED_H
 #define TAPER_OPS_PACKS_CHECKED_H
 

@@ -38,8 +38,8 @@ TAPER_MUST_USE taper_status taper_gemm_run_batch(taper_run *run, const taper_gem
 // Computes products of floats by the gemm kernels (matmul_packed.c). A kernel cannot be stopped within a sum. Returns
 // TAPER_DECLINED, with nothing written, if no kernel fits.
 TAPER_MUST_USE taper_status taper_gemm_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch);
-// Returns the number of products in a batch in which no size is 0. It cannot overflow, because it is at most the number
-// of elements of the result.
+// Returns the number of products in a batch in which no size is 0. The number cannot overflow, because it is at most
+// the number of elements of the result.
 static inline int64_t taper_gemm_batch_count(const taper_gemm_batch *batch)
 {
     int64_t count = 1;

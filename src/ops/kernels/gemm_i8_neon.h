@@ -135,7 +135,7 @@ TAPER_TEMPLATE void results_to(results *r, uint8_t *c, size_t stride)
         r->c[i] = c + i * stride;
 }
 
-// Stores the last columns of `rows` rows. There are fewer than NR of them.
+// Stores the last columns of `rows` rows. There are fewer than NR last columns.
 TAPER_INSTANCE void store_ends(const taper_gemm_i8 *t, size_t rows, const uint8_t *bytes)
 {
     const size_t n = t->nc % NR, column = t->nc - n;

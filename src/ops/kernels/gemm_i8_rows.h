@@ -12,7 +12,7 @@ enum {
     // Largest number of inputs of a row; if there are more, they come from the L2 cache for each tile, and tiles with
     // more rows are faster.
     ROWS_INPUTS = 512,
-    // Largest number of bytes of the rows that are multiplied with all panels. They stay in the L1 cache.
+    // Largest number of bytes of the rows that are multiplied with all panels. These rows stay in the L1 cache.
     ROWS_BYTES = 24 * 1024,
     ROWS_BYTES_OF_C = 64, // number of bytes of each row of C that are in the L1 cache: one line
 };

@@ -19,7 +19,7 @@ TAPER_TEMPLATE i8_range i8_range_of(const taper_i8_epilogue *e)
 }
 
 // Computes rne(sum * scale), saturated to 16 bits. There is no rounding instruction; adding 1.5 * 2^23 rounds, because
-// its last place is 1.
+// the last place of that number is 1.
 TAPER_TEMPLATE int16x4_t i8_rounded(int32x4_t sum, float32x4_t scale)
 {
     const float32x4_t most = vdupq_n_f32(65536.0f), magic = vdupq_n_f32(12582912.0f);

@@ -17,7 +17,7 @@ static double number_of(const taper_tensor *scalar)
 }
 
 // Reads fweights (if `whole` is set) or aweights. There is one weight for each observation, and no weight may be
-// negative. *weights is NULL if they are not given.
+// negative. *weights is NULL if the weights are not given.
 static taper_status read_weights(const taper_call *call, size_t at, bool whole, int64_t observations,
                                  taper_tensor **weights)
 {

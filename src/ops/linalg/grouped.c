@@ -87,7 +87,7 @@ static taper_status multiply(taper_run *run, const grouping *g, taper_tensor *c)
     return TAPER_OK;
 }
 
-// Sets the result. Its rows start at multiples of 16 bytes, as in PyTorch.
+// Sets the result. If `padded` is set, its rows start at multiples of 16 bytes, as in PyTorch.
 static taper_status give(taper_call *call, taper_tensor *c, taper_dtype dtype, bool padded)
 {
     enum { BYTES = 16 };

@@ -12,7 +12,7 @@ typedef struct triangle {
     bool by_rows;
 } triangle;
 
-// Copies a to slot A and computes the solutions in slot X. Both are broadcast.
+// Copies a to slot A and computes the solutions in slot X. a and b are broadcast.
 static taper_status solve(taper_linalg *w, const taper_tensor *a, const taper_tensor *b, triangle t)
 {
     taper_linalg_batch batch;

@@ -46,7 +46,8 @@ static bool keeps(const taper_tensor *mask, const void *at)
     }
 }
 
-// Returns true if the row, which hides all keys, hides one of them by a finite number. Then some keys have weights.
+// Returns true if the row, which hides all keys, hides one of them by a finite number. In that case some keys have
+// weights.
 static bool hides_by_numbers(const taper_tensor *mask, const char *row, int64_t keys, int64_t step)
 {
     for (int64_t i = 0; i < keys && mask->dtype != TAPER_BOOL; i++) {

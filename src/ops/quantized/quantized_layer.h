@@ -13,7 +13,7 @@ uint32_t taper_q_dot(const uint8_t *x, const int8_t *w, int64_t count, int32_t x
 
 // The elements of a quantized tensor as contiguous uint8, in NHWC order for rank 4 and 5. This is the tensor itself if
 // it has that layout, otherwise a copy. For qint8, 128 is added to the integers and to zero_point. taper_q_input_close
-// releases it.
+// releases the tensor.
 typedef struct taper_q_input {
     taper_tensor *kept; // tensor that owns data; released by taper_q_input_close
     const uint8_t *data;

@@ -5,9 +5,9 @@
 // Lanes are innermost, so every loop over them is a vector operation.
 //
 // A pass takes a factor f out of a length. It turns `blocks` transforms of length f * inner into blocks * f transforms
-// of length inner. It puts them where the next pass expects them, and the last pass leaves the result in order.
-// Exponents are negative. For positive exponents, the real and imaginary parts are exchanged before and after the same
-// transform.
+// of length inner. The pass puts the transforms where the next pass expects them, and the last pass leaves the result
+// in order. Exponents are negative. For positive exponents, the real and imaginary parts are exchanged before and after
+// the same transform.
 
 #include "ops/kernels/fft_radix_tmpl.h"
 

@@ -129,8 +129,8 @@ static double gamma_number(taper_run *run, taper_rng *rng, double shape, bool si
     return 0;
 }
 
-// Returns at least the smallest normal number, so that its logarithm is finite. This is also true for parameters
-// without a distribution.
+// Returns a number that is at least the smallest normal number, so that its logarithm is finite. The limit also holds
+// for parameters without a distribution.
 static double gamma_above(taper_run *run, taper_rng *rng, taper_dtype dtype, double shape)
 {
     const bool single = dtype == TAPER_F32;

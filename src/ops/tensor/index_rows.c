@@ -16,8 +16,8 @@ typedef struct rows {
     int64_t count, size, index_step;
 } rows;
 
-// Returns true if the parts of s can be written to the parts of x. They must have equal sizes, or broadcast if that is
-// allowed.
+// Returns true if the parts of s can be written to the parts of x. The parts must have equal sizes, unless s may be
+// broadcast.
 static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim, bool broadcasts)
 {
     if (x->rank <= 1 || s->rank == 0) {

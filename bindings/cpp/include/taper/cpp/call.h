@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // Calls of operators, as the functions that bindings/cpp/make_operators.c generates make them. Such a function passes
 // the operator's name, a letter for the type of each argument, and pointers to the arguments. Its body therefore
-// compiles fast: there are thousands of them in each unit that includes torch/script.h.
+// compiles fast: there are thousands of such functions in each unit that includes torch/script.h.
 #ifndef TAPER_CPP_CALL_H
 #define TAPER_CPP_CALL_H
 

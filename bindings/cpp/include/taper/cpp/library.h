@@ -330,7 +330,7 @@ template <class Class> detail::ClassNotSelected selective_class_(const std::stri
 #define TORCH_LIBRARY_IMPL(ns, k, m)                                                                                   \
     TAPER_CPP_LIBRARY(IMPL, ns, c10::make_optional(c10::DispatchKey::k), m, __COUNTER__)
 
-// These macros return their argument, because selective builds of Taper omit operators in another way.
+// These macros return their argument, because selective builds of Taper omit operators without these macros.
 #define TORCH_SELECTIVE_NAME(name) name
 #define TORCH_SELECTIVE_SCHEMA(schema) schema
 

@@ -23,7 +23,7 @@ namespace mobile
 class Module;
 }
 
-// The text of the graph that Taper executes. It is spelled in another way than PyTorch's graphs.
+// The text of the graph that Taper executes. Its spelling differs from that of PyTorch's graphs.
 class Graph
 {
   public:

@@ -7,7 +7,7 @@
 namespace c10
 {
 
-// The type of a tuple whose fields have names. Its text is its name.
+// The type of a tuple whose fields have names. The type's text is its name.
 class NamedTupleType final : public TupleType
 {
   public:
