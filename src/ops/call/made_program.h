@@ -9,7 +9,7 @@
 #include "ops/call/emit.h"
 
 // Fills the graph. The graph's parameters are self, which is an object without attributes, and one other value. The
-// heap's allocator counts the cost.
+// maker allocates by the allocator of the emitter's heap, which charges the program's budget.
 typedef taper_status taper_program_maker(const void *user, const taper_emitter *e);
 // Creates a program with the names class_name and method. `bytes` is the size of the data that the program is made
 // from, which determines the program's budget. The run must have a context. *program receives a reference to a value

@@ -35,8 +35,8 @@ static void fill_panels(const taper_pack_request *request, void *data, size_t fi
     }
 }
 
-// Returns the bias that identifies a pack. This is a tensor of the model if the model has the bias, because a pack is
-// kept only if it is made of the model's own tensors.
+// Returns the bias that identifies a pack. If the bias was converted from a tensor of the model, the function returns
+// that tensor, because a pack is kept only if it is made of the model's own tensors.
 static taper_tensor *key_bias(const taper_linear_weights *weights)
 {
 #if TAPER_HAS_OP(linear_halves)

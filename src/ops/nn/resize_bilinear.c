@@ -141,7 +141,7 @@ static taper_status run_planes(taper_run *run, bilinear_job *job)
     job->columns = taper_heap_alloc(run->heap, columns);
     if (job->columns == NULL || !taper_places_open(run, bytes, rows, &job->places)) {
         taper_heap_free(run->heap, job->columns, job->columns == NULL ? 0 : columns);
-        return TAPER_DECLINED; // another loop computes the result, and reports missing memory
+        return TAPER_DECLINED; // the loop of taper_resize_weighted computes the result, and reports missing memory
     }
     find_columns(job);
     const taper_status status = taper_run_range(run, plane_rows, job, rows, ROWS, (double)rows * (double)width);

@@ -38,9 +38,9 @@ static bool transform_merged(const taper_fft *fft, const taper_fft_group *g, voi
 typedef struct point_f32x1 point_f32x1;
 static void load_f32x1(const taper_fft *fft, const taper_fft_group *g, point_f32x1 *a);
 
-// Transforms one long line of floats. Every eighth number is a lane of passes over an eighth of its length, and one
-// more pass merges the eight results. Returns true if the result is already in the group's line, which is so if it
-// needs no further change. Otherwise the result is in *a.
+// Transforms one long line of floats. Every eighth number is a lane of passes over an eighth of the line, and one more
+// pass merges the eight results. Returns true if the result is already in the group's line, and needs no further
+// change. Otherwise the result is in *a.
 static bool transform_merged(const taper_fft *fft, const taper_fft_group *g, void **a, void **b)
 {
     const taper_fft_entry *kernels = taper_fft_f32_select(fft->run->cpu);

@@ -98,7 +98,8 @@ TAPER_TEMPLATE void four_products(const size_t nv, const uint8_t *p, const uint8
 
 // ---- marks of panels
 
-// Returns the bits of a mark for lanes with these sums of magnitudes. `most` is the largest sum that fits.
+// Returns the bits of a mark. `first` and `second` contain sums that magnitudes computes for the two groups of a step.
+// `most` is the largest sum that fits.
 TAPER_TEMPLATE int mark_of(Q first, Q second, int most)
 {
     const Q limit = P(set1_epi16)((int16_t)most);

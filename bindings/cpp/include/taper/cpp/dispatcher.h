@@ -340,7 +340,7 @@ inline std::shared_ptr<Operator> getOperatorForLiteral(const char *schema)
     const std::shared_ptr<Operator> found = findOperatorFor(parseName(schema));
     return found != nullptr && c10::toString(found->schema()) == c10::toString(parseSchema(schema)) ? found : nullptr;
 }
-// Returns the names of operators that are at most two letters different, the most similar first.
+// Returns the names of operators that differ from `name` in at most two letters. The most similar name is first.
 inline std::vector<Symbol> findSimilarOperators(Symbol name)
 {
     const std::string wanted = name.toQualString();
