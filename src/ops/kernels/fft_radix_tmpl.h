@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The small factors of a transform, for one precision and one number of lanes. FFT_REAL, FFT_LANES and FFT_NAME(x) must
-// be defined. ops/signal/fft_passes.h, which explains a pass, includes it, and so do the kernels of fft_f32.h.
+// be defined. ops/signal/fft_passes.h, which explains a pass, includes this file, and so do the kernels of fft_f32.h.
 #ifdef FFT_VECTOR
 #elif defined(__GNUC__) && !defined(__clang__)
 #define FFT_VECTOR _Pragma("GCC ivdep")

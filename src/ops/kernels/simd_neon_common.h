@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The functions of simd_scalar.h that are equal for NEON with 64 and 32 bits. simd_neon.h and simd_neon32.h include it.
+// The functions of simd_scalar.h that are equal for NEON with 64 and 32 bits. simd_neon.h and simd_neon32.h include
+// this file.
 #ifndef TAPER_KERNELS_SIMD_NEON_COMMON_H
 #define TAPER_KERNELS_SIMD_NEON_COMMON_H
 

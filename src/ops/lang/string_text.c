@@ -109,7 +109,7 @@ taper_status taper_slice_bounds(const taper_call *call, int64_t length, int64_t 
     *start = *start == INT64_MAX && !down ? 0 : *start; // PyTorch uses INT64_MAX for None
     const int64_t low = down ? -1 : 0, high = down ? length - 1 : length;
     *start = clamp(*start < 0 ? *start + length : *start, low, high);
-    const bool unset = taper_arg_is_none(call, 2) || end == INT64_MAX; // as for `start`, INT64_MAX means None
+    const bool unset = taper_arg_is_none(call, 2) || end == INT64_MAX; // INT64_MAX means None, as for `start`
     end = unset ? (down ? -1 : length) : clamp(end < 0 ? end + length : end, low, high);
     *count = 0;
     if (down ? *start > end : *start < end) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of attention for one type. attention_rows.c includes it with ELEMENT, NAME(x), EXP, SQRT and ERF.
+// The arithmetic of attention for one type. attention_rows.c includes this file with ELEMENT, NAME(x), EXP, SQRT and
+// ERF.
 
 static void NAME(softmax)(ELEMENT *x, int64_t rows, int64_t width)
 {

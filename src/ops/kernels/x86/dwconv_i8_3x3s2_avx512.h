@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise 3x3 of quantized numbers with stride 2, one row, written with the functions of dwconv_i8_3x3_avx512.h,
-// which includes it. A pixel's right column is the left column of the next pixel. All channels are computed together.
-// Each output reads more inputs than with stride 1, and a third of the loads cross cache lines.
+// which includes this file. A pixel's right column is the left column of the next pixel. All channels are computed
+// together. Each output reads more inputs than with stride 1, and a third of the loads cross cache lines.
 
 typedef struct wide_row {
     __m512i w[3][4];

@@ -108,7 +108,7 @@ inline Tensor local_response_norm(const Tensor &input, const LocalResponseNormFu
 
 namespace detail
 {
-// A module with a weight and a bias of one shape, which are 1 and 0 at first.
+// A module with a weight and a bias of one shape. At first the weight is 1 and the bias is 0.
 template <class Derived, class Options> class AffineModule : public Cloneable<Derived>
 {
   public:
