@@ -350,7 +350,7 @@ static taper_step_value singular(taper_steps *s, taper_step_value a, taper_step_
 }
 
 // Returns the adjugate of n × n matrices by the method of Faddeev and LeVerrier: sums of products, which have
-// derivatives of all orders for singular matrices, too.
+// derivatives of all orders, also for singular matrices.
 static taper_step_value adjugate(taper_steps *s, taper_step_value a, taper_step_value unit, int64_t n)
 {
     taper_step_value m = unit;

@@ -6,7 +6,7 @@
 #include "ops/nn/norm.h"
 
 // running: the schema has running statistics. training: 0, 1, or -1 if it is an argument. copies: the last two results
-// are the new statistics. reserve: an empty tensor is returned before these.
+// are the new statistics. reserve: an empty tensor is returned before the new statistics.
 const taper_norm_legit taper_norm_legit_no_stats = {.training = -1},
                        taper_norm_legit_no_training = {.running = true, .training = 0},
                        taper_norm_legit_functional = {.running = true, .training = -1, .copies = true},

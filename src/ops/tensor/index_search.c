@@ -262,8 +262,8 @@ TAPER_KERNEL(taper_op_bucketize)
 
 // ---- isin
 
-// The keys among which isin searches. They are sorted. If their range is small, they are in a table instead, whose
-// first entry is for the smallest key.
+// The keys among which isin searches. If the range of the keys is small, they are in a table, whose first entry is for
+// the smallest key. Otherwise they are sorted.
 typedef struct known_keys {
     const int64_t *sorted;
     const uint8_t *there; // table with 1 for each number that is a key, or NULL
