@@ -17,8 +17,8 @@ enum {
     ROWS_BYTES_OF_C = 64, // number of bytes of each row of C that are in the L1 cache: one line
 };
 
-// The position in the inputs of a tile's first row, which advances by four. For windows, the tile's first row is `at`
-// bytes after each tap's pointer.
+// A position in the inputs of a tile's first row. rows_group moves it forward by four inputs. For windows, the tile's
+// first row is `at` bytes after each tap's pointer.
 typedef struct rows_source {
     const uint8_t *x;
     const uint8_t *const *tap;

@@ -224,7 +224,7 @@ static void softmax_bytes(const uint32_t *table, const uint8_t *x, int64_t step,
     }
 }
 
-// Computes the strides of PyTorch's result: dim is exchanged with the last dimension if it is not innermost.
+// Computes the strides of PyTorch's result: dim is exchanged with the last dimension if dim is not innermost.
 static void softmax_strides(const taper_tensor *x, size_t dim, int64_t *strides)
 {
     const size_t last = x->rank - 1u;

@@ -11,7 +11,7 @@
 typedef struct search_job {
     const int64_t *sorted, *values; // sorted keys, and keys of the values
     int64_t size, row;              // size of a line of sorted keys; number of values to search in each line
-    bool in_order;                  // true if all lines are sorted as promised
+    bool in_order;                  // true if all lines are sorted, as the caller promises
     bool one_line, right; // one_line: all values are searched in the same line; right: finds the key after equal keys
     void *to;
     bool small;

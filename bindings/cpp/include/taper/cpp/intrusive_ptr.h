@@ -163,7 +163,7 @@ template <class T> class intrusive_ptr
     {
         return use_count() == 1;
     }
-    // Returns the pointer with its reference, which the caller must give to reclaim.
+    // Returns the pointer with its reference, which the caller must pass to reclaim().
     T *release() noexcept
     {
         return std::exchange(target_, nullptr);
@@ -246,7 +246,7 @@ template <class T> class weak_intrusive_ptr
         return target_ != nullptr && target_->retain_if_alive() ? intrusive_ptr<T>::reclaim(target_)
                                                                 : intrusive_ptr<T>();
     }
-    // Returns the pointer with its weak reference, which the caller must give to reclaim.
+    // Returns the pointer with its weak reference, which the caller must pass to reclaim().
     T *release() noexcept
     {
         return std::exchange(target_, nullptr);

@@ -173,7 +173,7 @@ inline void print_elements(std::ostream &out, const at::Tensor &doubles, int64_t
     } else if (rank == 2) {
         MatrixPrinter(out, data, sizes[0], sizes[1]).matrix(line, 0);
     } else {
-        // Print a matrix for each index of the dimensions before the last two; the first dimension varies fastest.
+        // Prints a matrix for each index of the dimensions before the last two; the first dimension varies fastest.
         const int64_t rows = sizes[rank - 2], columns = sizes[rank - 1];
         const c10::IntArrayRef strides = doubles.strides();
         std::vector<int64_t> index(rank - 2, 0);
