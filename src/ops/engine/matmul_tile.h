@@ -115,7 +115,7 @@ static ELEMENT NAME(dot)(taper_run *run, const ELEMENT *a, int64_t a_step, const
     return total;
 }
 
-// Computes one row of c as a sum of rows of b. The columns of b are contiguous.
+// Computes one row of c as a sum of rows of b. The elements of a row of b are contiguous.
 static void NAME(row)(taper_run *run, const taper_gemm *gemm, const ELEMENT *a, ELEMENT *c)
 {
     const ELEMENT *b = gemm->b;

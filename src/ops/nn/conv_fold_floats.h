@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_fold.c: floats with contiguous columns.
+// Part of conv_fold.c: floats that are contiguous along a row.
 #ifndef TAPER_OPS_NN_CONV_FOLD_FLOATS_H
 #define TAPER_OPS_NN_CONV_FOLD_FLOATS_H
 
@@ -19,9 +19,9 @@ static void add_apart(float *restrict to, int64_t step, const float *restrict fr
     }
 }
 
-// Adds the rows of columns to a plane of floats with contiguous columns. Each element of the image receives its
-// summands in the order of the taps. With stride 2, two neighbouring taps are added together, because their elements
-// alternate in the image.
+// Adds the rows of columns to a plane of floats. In both, the elements of a row are contiguous. Each element of the
+// image receives its summands in the order of the taps. With stride 2, two neighbouring taps are added together,
+// because their elements alternate in the image.
 static void scatter_floats(const patches *p, const char *rows, int64_t row_step, float *plane)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of pool_max.c: maxima of doubles with contiguous columns, a row of windows at a time.
+// Part of pool_max.c: maxima of doubles that are contiguous along a row, a row of windows at a time.
 #ifndef TAPER_OPS_NN_POOL_MAX_ROWS_H
 #define TAPER_OPS_NN_POOL_MAX_ROWS_H
 
