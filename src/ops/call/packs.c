@@ -283,7 +283,7 @@ static taper_status make(taper_run *run, const taper_pack_request *request, cons
     }
     const size_t made_before = packs->keeping.made;
     taper_status status = look_up(run, request, kept, &kept->pack.data);
-    begin_there(kept, kept->pack.data != NULL); // true if the file contains the pack
+    begin_there(kept, kept->pack.data != NULL); // data is not NULL if the file contains the pack
     if (status == TAPER_OK && kept->pack.data == NULL) {
         status = make_new(run, request, kept, lent);
     }

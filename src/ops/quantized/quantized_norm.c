@@ -356,7 +356,7 @@ static moments moments_of_pixels(const group_work *g, const void *x, int64_t at)
         for (int64_t p = 0; p < g->pixels; p++) {
             const int64_t q = taper_q_load(w->dtype, x, at + p * g->channels + k);
             sum += q;
-            squares += w->dtype == TAPER_QI32 ? 0 : q * q; // true for qint32, whose squares do not fit into an integer
+            squares += w->dtype == TAPER_QI32 ? 0 : q * q; // 0 for qint32, whose squares do not fit into an integer
             own += (float)q;
             own_squares += (float)q * (float)q;
         }

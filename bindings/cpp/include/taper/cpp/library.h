@@ -207,7 +207,7 @@ class Library final
         }
         return *this;
     }
-    // These overloads take selected names and schemas. They leave out names and schemas with false.
+    // These overloads take names and schemas that programs select. They do nothing for a SelectiveStr<false>.
     Library &def(detail::SelectiveStr<false>) &
     {
         return *this;
