@@ -12,8 +12,8 @@
 // values of the claim.
 enum { NONE, INSIDE, BEHIND };
 
-// Largest number of nodes that are examined after the last node of the claim. Without this bound, many small claims
-// would cost more than their nodes.
+// Largest number of nodes that are examined after the last node of the claim. Without this bound, finding many small
+// claims would take longer than running their nodes.
 enum { LOOK_AHEAD = 512 };
 
 void taper_region_know(void *user, const taper_ir_value *value, taper_known_value *known)

@@ -19,7 +19,8 @@ typedef struct taper_known_value {
 typedef struct taper_node_reader {
     void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
     void *user;
-    // True if numbers that are not known yet will be known later. Until then, their arguments are read as the defaults.
+    // True if numbers that are not known yet will be known later. Until then, an argument that is such a number is read
+    // as its default.
     bool later;
     const char *why; // reason of the last refusal, a static text
 } taper_node_reader;
@@ -34,14 +35,14 @@ taper_status taper_read_refuse(taper_node_reader *reader, const char *why);
     } while (0)
 
 taper_known_value taper_read_value(const taper_node_reader *reader, const taper_ir_value *value);
-// Returns the argument with that name, or NULL if the schema has none.
+// Returns the argument called `name`, or NULL if the schema has no such argument.
 const taper_ir_value *taper_read_argument(const taper_node *node, const char *name);
 // Returns the constant, or NULL if value is NULL or is not a constant.
 const taper_val *taper_read_constant(const taper_node_reader *reader, const taper_ir_value *value);
 // Returns a constant tensor, or NULL if the value is anything else.
 taper_tensor *taper_read_tensor(const taper_node_reader *reader, const taper_ir_value *value);
-// These functions read the argument with that name. They refuse an argument that is not constant. They return
-// `otherwise` if the argument is None or the schema lacks it.
+// The functions below read the argument called `name`. They refuse an argument that is not constant, and return
+// `otherwise` if the argument is None or if the schema has no such argument.
 TAPER_MUST_USE taper_status taper_read_int(taper_node_reader *reader, const taper_node *node, const char *name,
                                            int64_t otherwise, int64_t *number);
 TAPER_MUST_USE taper_status taper_read_number(taper_node_reader *reader, const taper_node *node, const char *name,

@@ -116,7 +116,8 @@ void taper_segment_values_free(taper_segment_values *v)
 }
 
 // Returns true if the argument is constant. Numbers are constant for a recording, because calls with other numbers get
-// their own recording. A tensor attribute that the program writes to is a constant of the program, but not of its runs.
+// their own recording. Returns false for a tensor attribute that the program writes to, because its contents differ
+// between runs.
 static bool is_constant(const taper_segment_values *v, size_t arg)
 {
     const taper_val value = v->call->args[arg];

@@ -12,7 +12,7 @@ typedef struct taper_segment_values {
     const taper_block *body;
     const taper_allocator *allocator;
     taper_shapes shapes;    // shapes of the values made by the segment's nodes
-    taper_pointer_map args; // maps each value from outside to the number of its argument
+    taper_pointer_map args; // maps each value from outside the segment to its argument number
     taper_val *numbers;     // known results of nodes that compute with sizes (shape_nodes.h), None if unknown; owned
 } taper_segment_values;
 
@@ -26,8 +26,8 @@ void taper_segment_values_free(taper_segment_values *values);
 size_t taper_segment_values_argument(const taper_segment_values *values, const taper_ir_value *value);
 // Fills *known with what is known about a value, as taper_node_reader.know requires. user is the taper_segment_values.
 void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known);
-// Returns true if a check of the model (a node without outputs) passes for tensors of these shapes. If it would fail,
-// the plain nodes must run, because they report the error.
+// Returns true if a check of the model (a node without outputs) passes for tensors of these shapes. If the check would
+// fail, the segment's nodes must run on the CPU, which reports the error.
 bool taper_segment_values_check_holds(const taper_segment_values *values, const taper_node *check);
 
 #endif

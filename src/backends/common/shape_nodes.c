@@ -163,7 +163,7 @@ static taper_val product_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) && taper_mul_i64(x, y, &z) ? taper_val_int(z) : taper_val_none();
 }
 
-static taper_val quotient_of(const asked *a) // returns a quotient if the divisor is positive
+static taper_val quotient_of(const asked *a) // returns the quotient, or None if the divisor is not positive
 {
     int64_t x, y;
     return int_of(a, 0, &x) && int_of(a, 1, &y) && y > 0 ? taper_val_int(x / y - (x % y != 0 && x < 0))
@@ -270,8 +270,8 @@ static taper_val tensor_power_of(const asked *a)
                  : taper_val_none();
 }
 
-// These functions scale a size as traced code does: they convert the size to float32, multiply it by a float32, and
-// convert the floor to an integer.
+// The functions below scale a size as traced code does: they convert the size to float32, multiply it by a float32, and
+// convert the floor of the product to an integer.
 static taper_val tensor_float_of(const asked *a)
 {
     double x;
@@ -335,7 +335,8 @@ static bool scales(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floor));
 }
 
-// Returns true if the tensor is computed from a size. Operators on other tensors do not count as computing with sizes.
+// Returns true if the tensor is computed from a size. Operators on tensors that were not computed from sizes do not
+// count as computing with sizes.
 static bool is_tensor_of_size(const taper_ir_value *value)
 {
     enum { MOST_DEPTH = 8 };

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses between the device and the plain nodes by measuring the first runs of both.
+// Chooses between running a segment on the device and running its nodes on the CPU, by measuring the first runs of both
+// methods.
 #ifndef TAPER_BACKENDS_TRIAL_H
 #define TAPER_BACKENDS_TRIAL_H
 
 #include <stdbool.h>
 
-// Number of runs of the device, and of the plain nodes, that are measured. The first run includes work that is done
-// only once.
+// Number of runs on the device, and of runs on the CPU, that are measured. The first run of a method includes work that
+// is done only once.
 enum { TAPER_TRIAL_RUNS = 3 };
 
 typedef enum taper_trial_phase {
@@ -18,8 +19,8 @@ typedef enum taper_trial_phase {
 
 typedef struct taper_trial {
     taper_trial_phase phase;
-    unsigned runs;        // number of runs in this phase so far
-    double device, plain; // shortest time of a run on the device and of the plain nodes, in seconds
+    unsigned runs;        // number of runs measured so far in this phase
+    double device, plain; // shortest time of a run on the device, and of a run on the CPU, in seconds
 } taper_trial;
 
 static inline bool taper_trial_is_plain(const taper_trial *t)
@@ -34,8 +35,8 @@ static inline void taper_trial_note(double *best, unsigned runs, double seconds)
     }
 }
 
-// Records the time of a run of the device. Returns true if the next runs use the plain nodes, for which memory must be
-// planned again.
+// Records the time of a run on the device. Returns true if the next runs use the CPU; memory must then be planned
+// again.
 static inline bool taper_trial_device(taper_trial *t, double seconds)
 {
     if (t->phase != TAPER_TRIAL_TRIES_DEVICE) {
@@ -50,7 +51,7 @@ static inline bool taper_trial_device(taper_trial *t, double seconds)
     return true;
 }
 
-// Records the time of a run of the plain nodes. Returns true if the choice is now made.
+// Records the time of a run on the CPU. Returns true if the choice between CPU and device is now made.
 static inline bool taper_trial_plain(taper_trial *t, double seconds)
 {
     if (t->phase != TAPER_TRIAL_TRIES_PLAIN) {

@@ -32,8 +32,8 @@ static double product(const machine *m, double rows, double depth, double weight
 
 static double winograd(const taper_conv2d *job, const machine *m, const taper_winograd_entry *entry)
 {
-    // Measured costs of loads, stores and arithmetic, per tile and vector of channels. A tile at an edge takes longer
-    // by the factor `edge`, although it is smaller.
+    // Measured costs of loads, stores and arithmetic, per tile and vector of channels. A tile at an edge takes `edge`
+    // times as long as a whole tile, although the tile at the edge is smaller.
     const double edge = 1.5;
     const double into = entry->stride == 2 ? 1000 : entry->outputs == 4 ? 360 : 80;
     const double out_of = entry->stride == 2 ? 480 : entry->outputs == 4 ? 250 : 70;
@@ -60,7 +60,7 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     const taper_winograd_entry *four = taper_winograd_f32_select(run->cpu, 4, stride);
     const machine m = {.rows = entry->mr, .lanes = four->lanes, .cache = (double)taper_pool_caches(run->pool).l2};
     const double taps = 9 * (double)job->in_c, pixels = (double)(job->batch * job->out_h * job->out_w);
-    // This entry may have half-precision weights, half the bytes of float32 weights.
+    // The kernel `own` may have half-precision weights, which take half the bytes of float32 weights.
     const taper_gemm_entry *own = taper_conv2d_entry(job, 1);
     const double weights = taps * (double)job->out_c / (own->precision != TAPER_PRECISION_fp32 ? 2 : 1);
     const double direct = product(&m, pixels, taps * (double)job->out_c / m.lanes * taper_gemm_cost(own), weights) *
@@ -81,9 +81,9 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     return best;
 }
 
-// Compares measured costs in multiply-adds of a vector. The product of merged groups also multiplies zeros of other
-// groups, and has lanes without an output. A single vector of outputs is limited by loads of the inputs. Planes use all
-// lanes except between rows, and are transposed twice.
+// Compares planes with a product over merged groups, by measured costs in multiply-adds of a vector. The product also
+// multiplies the zeros between groups, and has lanes without an output. A single vector of outputs is limited by loads
+// of the inputs. Planes use all lanes except between rows, and are transposed twice.
 bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
     const taper_run *run = job->call->run;
@@ -94,7 +94,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     }
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
     // Products over pointers take a fifth longer than this model says. conv_stem.c and Winograd's transforms do not use
-    // pointers.
+    // pointers, so they are excluded.
     const bool stem = taper_conv2d_is_stem(job),
                transforms = TAPER_HAS_OP(winograd_k3) && taper_conv2d_winograd_choose(job) != NULL;
     const double worth = stem || transforms || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;
@@ -117,7 +117,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double rows = in_planes * (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h) +
                         (double)(job->out_c * job->out_h * job->batch);
     const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
-    // With short vectors, each loaded weight is used for few products.
+    // With short vectors, each loaded weight is used for fewer products than with long vectors, so loads cost more.
     const double loads = lanes <= 4 ? 1.3 : 1;
     // The kernel computes at least two vectors of positions at a time; a single vector costs as much as two.
     const double pairs = ceil((double)job->out_h * pitch / (double)(2 * lanes)) * (double)job->batch;

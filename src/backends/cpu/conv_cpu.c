@@ -140,7 +140,8 @@ static void sample_rows(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns true if transformed weights are kept for later runs. Otherwise they would be transformed in every run.
+// Returns true if transformed weights are kept for later runs. Weights that are not kept would be transformed in every
+// run.
 static bool may_transform(const taper_conv2d *job)
 {
     taper_pack_request request;
@@ -287,8 +288,8 @@ static taper_status run_path(taper_conv2d *job)
 }
 
 // Returns true if the strides of the result depend on the following operators. A channels-last result with one pixel or
-// one channel is also contiguous, and element-wise operators then give contiguous strides unless they work in place.
-// The plain operators compute these strides.
+// one channel is also contiguous, and element-wise operators then give contiguous strides unless they work in place. To
+// get these strides, the operators run one by one.
 static bool strides_depend_on_tail(const taper_conv2d *job)
 {
     const taper_fusion *f = taper_fusion_of(job->call);
@@ -296,8 +297,8 @@ static bool strides_depend_on_tail(const taper_conv2d *job)
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }
 
-// Runs a fused convolution. summand is the data, in NHWC, of the tensor that is added to the result. It is NULL if
-// nothing is added or that tensor is read in place.
+// Runs a fused convolution. summand is the data, in NHWC, of the tensor that is added to the result. summand is NULL if
+// nothing is added, or if the added tensor is read in place.
 static taper_status run_fused(taper_conv2d *job, const float *summand)
 {
     taper_run *run = job->call->run;

@@ -92,8 +92,8 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job);
 bool taper_conv2d_lines_pay(const taper_conv2d *job);
 // Returns the number of groups that the dense path merges: enough to fill a vector with outputs.
 size_t taper_conv2d_merged_groups(const taper_conv2d *job);
-// Returns the kernel of the dense path. It has the model's precision, but merged groups use float32, because their
-// weights are few.
+// Returns the kernel of the dense path. The kernel has the model's precision, except that merged groups always use a
+// float32 kernel, because they have few weights.
 const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merged);
 
 // Computes a 3x3 convolution by Winograd's transforms, with stride 1 and any dilation, or with stride 2

@@ -15,13 +15,14 @@
 // A build for one model does not need conv_strips.c if the model has no large 3x3 weights.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
-enum { MERGED = 3 }; // index in a pack request's numbers, for minus the number of merged groups
+enum { MERGED = 3 }; // index in a pack request's `numbers` at which minus the number of merged groups is stored
 
 typedef struct dense_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     size_t group_floats; // number of floats in a group's packed weights
-    size_t groups;       // number of groups; one of them may be several merged groups of the convolution
+    size_t groups;       // number of groups of the product; one such group may consist of several merged groups of the
+                         // convolution
     size_t group_in, group_out;
     size_t taps, pixels; // number of taps of the kernel; number of pixels of all images
     size_t panels, panel_floats;

@@ -244,8 +244,9 @@ static taper_status run_plan(const taper_conv2d_plan *head)
     return status;
 }
 
-// Returns true if the input is read as lines. An image of one channel is both contiguous and channels-last. For few
-// output channels such an image is read as a line; otherwise NHWC is better for the following layers.
+// Returns true if the input is read as lines. An image of one channel is both contiguous and channels-last. Such an
+// image is read as a line if there are few output channels. With many output channels, NHWC is better for the following
+// layers.
 static bool lies_as_line(const taper_conv2d *job)
 {
     enum { FEW = 4 };

@@ -36,8 +36,8 @@ typedef struct planar_run {
 
 // ---- input planes
 
-// Copies a row of some channels, in every phase of the stride along it. `row` is the number of the row in the padded
-// image. Padding beside the image is zero from the start.
+// Copies a row of some channels, in every phase of the stride along the row. `row` is the number of the row in the
+// padded image. Padding beside the image is zero from the start.
 static void fill_row(const planar_plan *plan, size_t image, size_t channel, size_t channels, int64_t row, float *to)
 {
     const taper_conv2d *job = plan->head.job;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Divides the output pixels of a convolution into strips in which a tap is in the padding for all pixels or for none,
-// so that the kernel can omit such taps. There are three methods. Either an image is divided into regions, with at most
-// three ranges along an axis (for a wide dilation), and the strips of a region are along its longer side. Or a strip is
-// a part of a column. Or a strip is one pixel of several images.
+// so that the kernel can omit such taps. There are three methods. First, an image can be divided into regions, with at
+// most three ranges along an axis (for a wide dilation), and the strips of a region are along its longer side. Second,
+// a strip can be a part of a column. Third, a strip can be one pixel of several images.
 #ifndef TAPER_CPU_CONV_STRIPS_H
 #define TAPER_CPU_CONV_STRIPS_H
 

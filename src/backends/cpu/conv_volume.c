@@ -228,7 +228,8 @@ static bool plain(const taper_tensor *t, size_t count)
 static bool sizes_fit(const taper_conv_args *a)
 {
     for (size_t i = 0; i < a->params.rank; i++) {
-        // Within these bounds, products of sizes do not overflow. The sizes of tensors have such bounds already.
+        // Within these bounds, products of sizes do not overflow. The tensors' own sizes need no check, because all
+        // tensors have bounded sizes.
         if (a->weight->sizes[2 + i] > TAPER_VOLUME_KERNEL || a->params.stride[i] > TAPER_VOLUME_STRIDE ||
             a->params.dilation[i] > MOST_REACH || a->params.padding[i] > MOST_REACH ||
             a->params.padding[i] < -MOST_REACH) {

@@ -182,8 +182,8 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
 }
 
 // Multiplies the last one or two tiles of a group. The ends of groups depend on the number of threads, but the results
-// must not. Kernels sum one or two rows in another order than more rows. Each of these tiles is therefore multiplied
-// like a product of three equal rows.
+// must not. Kernels sum one or two rows in an order that they do not use for three or more rows. Each of these tiles is
+// therefore multiplied like a product of three equal rows.
 static void multiply_few(const winograd_run *r, size_t begin, size_t end, size_t panels, size_t columns, const float *w,
                          const float *v, float *m)
 {
@@ -317,8 +317,9 @@ static taper_status compute_directly(const taper_conv2d *job)
     return status;
 }
 
-// Returns true if each thread has groups of its own. This is so if there are too few blocks for all threads, if each
-// thread has tiles for more than a strip, or if each weight is used so often that the next weights arrive in time.
+// Returns true if each thread has groups of its own. There are three such cases: too few blocks for all threads; more
+// tiles than a strip for each thread; weights that are each used so often that the next weights arrive from memory in
+// time.
 static bool gives_each_groups(const winograd_plan *plan, size_t threads)
 {
     const size_t tiles = plan->tiles / threads;

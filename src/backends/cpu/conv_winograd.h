@@ -11,8 +11,8 @@ typedef struct taper_winograd_axis {
     size_t whole, edge;
 } taper_winograd_axis;
 
-// Smaller tiles at the edge save products, but their transforms take longer. With few columns all tiles are therefore
-// whole.
+// A smaller tile at the edge saves products, but its transforms take longer than those of a whole tile. With few
+// columns, all tiles are therefore whole.
 static inline taper_winograd_axis taper_winograd_axis_of(const taper_conv2d *job, const taper_winograd_entry *entry,
                                                          size_t out, size_t dilation)
 {

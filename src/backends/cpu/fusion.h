@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The plan of the CPU's segments (ops/backend.h): a convolution or linear layer (the root), then batch norm, a sum with
-// another tensor, and an activation. The kernel is the root's. call->args contains the root's arguments, then the
-// values for the other steps, at the positions given here.
+// another tensor, and an activation. The segment runs the root's kernel. call->args contains the root's arguments, then
+// the values for the other steps, at the positions that the struct taper_fusion gives.
 #ifndef TAPER_BACKENDS_CPU_FUSION_H
 #define TAPER_BACKENDS_CPU_FUSION_H
 

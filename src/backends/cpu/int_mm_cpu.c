@@ -20,7 +20,7 @@ typedef struct int_mm {
     size_t rows, in, out, places, chunks;
     size_t chunk_bytes;         // number of bytes of the packed weights of a whole chunk
     const uint8_t *x;           // inputs, [rows, in]
-    const float *scale, *shift; // for each place: 1 as scale, 0 as shift
+    const float *scale, *shift; // arrays of `places` numbers: all scales are 1, all shifts are 0
     const int32_t *bias;        // initial values of the sums, [chunks, places]
     const int8_t *weights;
     int32_t *y;
@@ -52,7 +52,7 @@ static void fill_pack(const taper_pack_request *request, void *data)
     int8_t *weights = (int8_t *)(bias + job.chunks * job.places);
     int64_t steps[TAPER_MAX_RANK];
     taper_tensor_steps(job.b, 1, steps);
-    // Inputs that are signed are stored plus 128. The kernel subtracts its own shift from all inputs.
+    // Signed inputs are stored with 128 added. The kernel subtracts its own shift from all inputs.
     const uint32_t raised = job.a->dtype == TAPER_I8 ? 128 : 0;
     for (size_t i = 0; i < job.places; i++) {
         numbers[i] = 1.0f;
@@ -149,7 +149,7 @@ static void run_tiles(void *argument, size_t begin, size_t end)
     }
 }
 
-// Copies the inputs, plus 128 if they are signed.
+// Copies the inputs, and adds 128 to signed inputs.
 static void copy_inputs(const int_mm *job, uint8_t *to)
 {
     const uint8_t *from = taper_tensor_data(job->a), flip = job->a->dtype == TAPER_I8 ? 0x80 : 0;

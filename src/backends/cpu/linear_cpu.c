@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Fully connected layers of floats. One row is computed as a matrix-vector product with the weights of the file in
-// place, and so are few outputs of many inputs. All other cases, and all half-precision weights, use packed weights and
-// the gemm kernels in the tiles of tiles.h.
+// Fully connected layers of floats. One row, or few outputs of many inputs, are computed as matrix-vector products that
+// read the file's weights in place. All other cases, and all half-precision weights, use packed weights and the gemm
+// kernels in the tiles of tiles.h.
 #include <math.h>
 #include <stdint.h>
 
@@ -134,7 +134,8 @@ static taper_status run_kept(taper_call *call, void *data)
     return run(job);
 }
 
-// Runs the layer and keeps the call if keeps is set. pack is NULL if the weights are read in place.
+// Runs the layer, and prepares the call for later runs if `keeps` is set. pack is NULL if the weights are read in
+// place.
 static taper_status run_and_keep(linear_job *job, bool keeps, const taper_pack *pack)
 {
     TAPER_TRY(run(job));

@@ -68,8 +68,8 @@ static uint32_t word_of(const int8_t *weights, int64_t step)
     return (uint32_t)(eight | eight >> 16);
 }
 
-// Fills in the weights of one group for the outputs [first, first + columns). The other outputs become 0. The inputs
-// are handled in parts, whose result stays in the L1 cache.
+// Fills in the weights of one group for the outputs [first, first + columns). The panel's other outputs get zeros. The
+// inputs are handled in parts, whose result stays in the L1 cache.
 static void fill_weights(const integers_job *job, size_t first, size_t columns, size_t group, void *to)
 {
     enum { AT_ONCE = 256 };
@@ -92,8 +92,8 @@ static void fill_weights(const integers_job *job, size_t first, size_t columns, 
     }
 }
 
-// Fills in the scales or zero points of one group for the outputs [first, first + columns). The other outputs become 0.
-// If numbers is NULL, fills in scales of 1.
+// Fills in the scales or zero points of one group for the outputs [first, first + columns). The panel's other outputs
+// get zeros. If numbers is NULL, fills in scales of 1.
 static void fill_numbers(const integers_job *job, const taper_tensor *numbers, size_t first, size_t columns,
                          size_t group, char *to)
 {

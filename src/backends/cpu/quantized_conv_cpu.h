@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized convolution on the CPU: the declarations shared by its algorithms. Bytes are NHWC.
+// Quantized convolution on the CPU: the declarations shared by its algorithms. All images of bytes are NHWC.
 #ifndef TAPER_CPU_QUANTIZED_CONV_CPU_H
 #define TAPER_CPU_QUANTIZED_CONV_CPU_H
 
@@ -38,7 +38,7 @@ typedef struct taper_conv2d_i8_plan {
     const int32_t *bias;  // bias for each entry of the layer (taper_i8_layer.places), for the scales of this call
     const float *factor;
     const int32_t *middle;  // middle of each sum's range, if `centred` is set
-    const uint8_t *padding; // bytes with the input's zero point
+    const uint8_t *padding; // bytes that have the value of the input's zero point, for taps outside the image
     size_t padding_bytes;
     uint32_t shift; // shift of the kernel (taper_i8_layer_fold)
     bool centred;
@@ -50,13 +50,13 @@ typedef struct taper_conv2d_i8_plan {
 TAPER_MUST_USE taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
-// Returns the kernel for Winograd's transforms, or NULL if they are not faster or not exact.
+// Returns the kernel for Winograd's transforms, or NULL if these are slower than direct products, or not exact.
 const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry);
 // Interleaves four planes: to[4 i + k] = planes[k][i].
 void taper_conv2d_i8_interleave(const taper_vector_u8_entry *vector, size_t pixels, const uint8_t *const planes[4],
                                 uint8_t *to);
-// These functions return the number of bytes from one pixel to the next, and from one row to the next.
+// The functions below return the number of bytes from one pixel to the next, and from one row to the next.
 static inline size_t taper_conv2d_i8_pixel(const taper_conv2d_i8 *job)
 {
     return job->stem ? 4 : job->in_c;

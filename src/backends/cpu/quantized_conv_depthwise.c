@@ -59,8 +59,8 @@ static void make_rows(const depthwise_plan *plan, const taper_ring *x, size_t fi
 {
     const taper_conv2d_i8 *job = plan->head.job;
     for (size_t oy = first, rows; oy < end; oy += rows, y += rows * job->out_w * job->out_c) {
-        // If one row remains, the kernel computes it together with the row before it, a second time. A call for two
-        // rows takes less time than a call for one row.
+        // If one row remains, the kernel computes this row together with the row before it, which is then computed
+        // twice, because a call for two rows takes less time than a call for one row.
         if (plan->rows == 2 && oy > first && oy + 1 == end) {
             oy--;
             y -= job->out_w * job->out_c;

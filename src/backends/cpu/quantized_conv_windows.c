@@ -295,7 +295,7 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
     }
     job->x = taper_tensor_data(x);
     plan.bands = (job->out_h - 1) / rows + 1;
-    // Bands need dense images, and other calls read the rows as NHWC.
+    // Bands need dense images, because the other calls in the bands read the same rows as NHWC.
     if (job->batch == 1 || plan.x_image == job->in_h * job->in_w * job->in_c) {
         plan.head.rows = run_band;
         plan.head.begin = begin_bands;

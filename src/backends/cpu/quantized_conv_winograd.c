@@ -176,8 +176,8 @@ static taper_status run_plan(const taper_conv2d_i8_plan *head)
     taper_run *run = head->job->call->run;
     winograd_run r = {.plan = plan, .groups = (plan->tiles - 1) / plan->most + 1};
     const size_t threads = taper_pool_threads(run->pool);
-    // If there are enough tiles, each thread has separate tiles, so that inputs are transformed once. Otherwise threads
-    // have separate blocks.
+    // If there are enough tiles, each thread has separate tiles, so that inputs are transformed once. With fewer tiles,
+    // threads have separate blocks of columns.
     if (plan->tiles / threads >= plan->entry->mr || (plan->blocks < threads && plan->tiles / threads >= LEAST_TILES)) {
         r.groups = ((r.groups - 1) / threads + 1) * threads;
     }
@@ -307,7 +307,7 @@ static bool all_hold(const taper_conv2d_i8 *job)
 // products.
 static bool pays(const winograd_plan *plan, size_t packed)
 {
-    enum { LEAST_STREAMED = 12 }; // smallest number of tiles for which it pays to read the larger weights from memory
+    enum { LEAST_STREAMED = 12 }; // smallest number of tiles that are worth reading the transformed weights from memory
     const double into = 180, out_of = 250, bytes_meanwhile = 12;
     const taper_conv2d_i8 *job = plan->head.job;
     const taper_winograd_i8_entry *entry = plan->entry;

@@ -142,7 +142,7 @@ static void dequantize_range(void *argument, size_t begin, size_t end)
 
 // ---- calls
 
-// Returns the argument if it is a contiguous tensor with elements, otherwise NULL.
+// Returns the argument if it is a contiguous tensor that is not empty, otherwise NULL.
 static const taper_tensor *dense(const taper_call *call, size_t at)
 {
     const taper_val value = call->args[at];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Pooling of quint8 images with contiguous channels, called from pool_cpu.c. Maxima use pointers to the pixels of a
 // window. Averages, whose windows have equal sizes, are depthwise convolutions with weights of one. The sum of (q -
-// zero point) is multiplied by scale / (scale * size), as in QNNPACK; in floats this is not always 1 / size. The
+// zero point) is multiplied by scale / (scale * size), as in QNNPACK; in floats this factor is not always 1 / size. The
 // product is rounded to the nearest even integer, and the zero point is added again.
 #include <math.h>
 
@@ -51,7 +51,7 @@ static void max_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox, ui
 
 typedef struct max_span {
     size_t begin, end; // range of outputs that are computed together
-    int64_t first;     // leftmost input that these outputs read
+    int64_t first;     // leftmost input that the outputs from begin to end read
     size_t inputs, taps;
 } max_span;
 

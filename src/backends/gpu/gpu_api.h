@@ -4,7 +4,8 @@
 // not depend on the interface.
 //
 // A shader has five bindings: it writes 0, reads 1 to 3, and gets its parameters from 4. Bindings 1 to 3 are storage
-// buffers of vec4. In the shader's texel variant (TAPER_GPU_TEXEL) they are texel buffers of the same memory.
+// buffers of vec4. In the shader's texel variant (TAPER_GPU_TEXEL), bindings 1 to 3 are texel buffers of the same
+// memory.
 #ifndef TAPER_BACKENDS_GPU_API_H
 #define TAPER_BACKENDS_GPU_API_H
 
@@ -32,7 +33,7 @@ enum { TAPER_GPU_AXIS = 19, TAPER_GPU_TEAM = 20, TAPER_GPU_SPREAD = 21, TAPER_GP
 typedef enum taper_gpu_use {
     TAPER_GPU_FOR_DEVICE, // for weights and intermediate data: the fastest memory for shaders
     TAPER_GPU_FOR_UPLOAD, // for data written by the host and read by shaders
-    // For a few bytes, written once by the host and read often by shaders: memory near the shaders.
+    // For a few bytes, written once by the host and read often by shaders: memory that shaders read fast.
     TAPER_GPU_FOR_PARAMETERS,
     TAPER_GPU_FOR_DOWNLOAD // for data written by shaders and read by the host: cached memory
 } taper_gpu_use;
@@ -71,7 +72,8 @@ typedef struct taper_gpu_dispatch {
     taper_gpu_range parameters;
     uint32_t groups[3];
     bool half;    // true if texel buffers are half precision
-    bool barrier; // true if all earlier dispatches must be complete and visible first
+    bool barrier; // true if the dispatch must wait until all earlier dispatches are complete and their writes are
+                  // visible
 } taper_gpu_dispatch;
 
 // An open device. It is the first member of the interface's struct.
@@ -117,8 +119,8 @@ struct taper_gpu_api {
     void (*close)(taper_gpu *gpu);
     taper_status (*buffer_new)(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer);
     void (*buffer_free)(taper_gpu *gpu, taper_gpu_buffer *buffer); // does nothing for a zeroed buffer
-    // For a mapped buffer that is not coherent. flush must follow writes of the host, invalidate must precede its
-    // reads. Both apply to the whole buffer.
+    // For a mapped buffer that is not coherent. flush must follow writes of the host, invalidate must precede reads of
+    // the host. Both apply to the whole buffer.
     taper_status (*flush)(taper_gpu *gpu, const taper_gpu_buffer *buffer);
     taper_status (*invalidate)(taper_gpu *gpu, const taper_gpu_buffer *buffer);
     // Copies `count` ranges of buffers to other ranges, which must not overlap any of the sources, and waits. The

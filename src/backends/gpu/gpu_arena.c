@@ -74,8 +74,8 @@ static uint64_t most_at_once(taper_gpu_memory *const *sorted, size_t count, uint
     return most;
 }
 
-// Places all memories in this order. Returns the size of the arena. *top is the index of the memory that ends at the
-// end of the arena.
+// Places all memories in the order of `sorted`. Returns the size of the arena. *top is the index of the memory that
+// ends at the end of the arena.
 static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, size_t count, uint64_t align,
                           size_t *top)
 {

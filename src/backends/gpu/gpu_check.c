@@ -215,7 +215,7 @@ static taper_status check(const taper_segment *segment, taper_call *call, taper_
         return refuse(segment, call, r, "the driver gave two results for one input");
     }
     status = against_cpu(segment, call, &most);
-    if (status != TAPER_OK) { // the segment's plain nodes then run from the start
+    if (status != TAPER_OK) { // the segment's nodes then run on the CPU, from the first one on
         drop_results(call);
         return status;
     }

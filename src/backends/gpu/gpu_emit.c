@@ -49,7 +49,8 @@ taper_shape taper_gpu_shape(const taper_gpu_emitter *e, const taper_ir_value *va
     if (known.constant != NULL) {
         return known.constant->tag == TAPER_TENSOR ? taper_shape_of(known.constant->as.tensor) : taper_shape_unknown();
     }
-    // Results of rules are float32 even if the operator's row does not say so. A dtype argument is checked earlier.
+    // Results of rules are float32 even if the operator's row in the operator list does not say so. A dtype argument is
+    // checked earlier.
     if (!e->asking && known.shape.dtype < 0 && value->block == e->known->body) {
         known.shape.dtype = TAPER_F32;
     }
@@ -259,7 +260,7 @@ taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *va
     return TAPER_OK;
 }
 
-// Turns plain numbers into vectors. The memory then limits integers to those that vectors represent exactly.
+// Converts consecutive numbers into vectors. The memory then limits integers to those that vectors represent exactly.
 static taper_status take_numbers(taper_gpu_emitter *e, taper_gpu_view *view)
 {
     enum { MOST_HALF = 1 << 11 };
@@ -394,7 +395,7 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
     return row->rule(e, node, row->code);
 }
 
-// Makes memory of plain numbers for result `number`.
+// Makes memory for result `number` of the segment, as consecutive numbers instead of vectors.
 static taper_status new_numbers(taper_gpu_emitter *e, int rank, const int64_t *sizes, uint32_t number,
                                 taper_gpu_view *numbers)
 {

@@ -58,11 +58,11 @@ TAPER_MUST_USE taper_status taper_gpu_operand(taper_gpu_emitter *e, const taper_
 // Does what taper_gpu_operand does, but accepts only the dtypes of these flags.
 TAPER_MUST_USE taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *value, unsigned dtypes,
                                                  taper_gpu_view *view);
-// Does what taper_gpu_operand does, for all dtypes; integers become vectors. If integers in a run exceed the precision
-// of vectors, the CPU does that run.
+// Does what taper_gpu_operand does, for all dtypes; integers become vectors. The CPU computes a run whose integers
+// exceed the precision of vectors.
 TAPER_MUST_USE taper_status taper_gpu_operand_vectors(taper_gpu_emitter *e, const taper_ir_value *value,
                                                       taper_gpu_view *view);
-// taper_gpu_operand_packed does what taper_gpu_operand does, and packs the result along this dimension.
+// taper_gpu_operand_packed does what taper_gpu_operand does, and packs the result along dimension `packed`.
 // taper_gpu_repack does this for a view.
 TAPER_MUST_USE taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value *value, int packed,
                                                      taper_gpu_view *view);
@@ -96,7 +96,8 @@ void taper_gpu_give_quantized(taper_gpu_emitter *e, const taper_ir_value *value,
 TAPER_MUST_USE taper_status taper_gpu_quantizer(taper_gpu_emitter *e, const taper_ir_value *value, double *scale,
                                                 int64_t *zero_point);
 // Adds element-wise users of *value to the chain, as long as each is the only user and the kernel supports its step.
-// *value becomes the result of the last one. most is the number of operands that the kernel has bindings for.
+// *value becomes the result of the last node that was added. most is the number of operands that the kernel has
+// bindings for.
 TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **value, int packed,
                                                  uint32_t most, taper_gpu_chain *chain);
 // Adds a clamp as a step of the chain. A missing bound is infinite.
@@ -123,7 +124,7 @@ typedef enum taper_gpu_edge {
 TAPER_MUST_USE taper_status taper_gpu_move_padded(taper_gpu_emitter *e, const taper_gpu_view *from,
                                                   const taper_gpu_view *to, const int64_t *before, taper_gpu_edge edge,
                                                   double fill);
-// Makes a view of the same elements with these sizes. Copies the elements if no view can do this.
+// Makes a view of the same elements with these sizes. Copies the elements if no strides describe such a view.
 TAPER_MUST_USE taper_status taper_gpu_reshape(taper_gpu_emitter *e, const taper_gpu_view *from,
                                               const taper_shape *shape, taper_gpu_view *to);
 // Selects `count` elements of dimension d from `start` on, in steps of `step` (rules_moves.c).
@@ -134,8 +135,8 @@ void taper_gpu_permute(const taper_gpu_view *from, const int64_t *order, taper_g
 TAPER_MUST_USE taper_status taper_gpu_dim(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank,
                                           int64_t otherwise, int *dim);
 // Makes a view of the value that is broadcast to these sizes and packed along `packed`. If repacks is set, the value
-// may be copied for this. If channels is set, a vector has one element for each index of dimension 1. splat is
-// explained at taper_gpu_view_broadcast.
+// may be copied to get this packing. If channels is set, a vector has one element for each index of dimension 1. splat
+// is explained at taper_gpu_view_broadcast.
 TAPER_MUST_USE taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *value,
                                                    const taper_shape *shape, int packed, bool channels, bool repacks,
                                                    taper_gpu_view *view, bool *splat);
@@ -206,8 +207,8 @@ TAPER_MUST_USE taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_g
 TAPER_MUST_USE taper_status taper_gpu_attend_any(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
                                                  const taper_gpu_view *v, double scale, const taper_gpu_attention *how,
                                                  taper_gpu_view *out);
-// Emits the attention that starts with the product q k^T. Returns TAPER_DECLINED, and emits nothing, if there is none.
-// added is the tensor that the product's own operator adds, or NULL.
+// Emits the attention that starts with the product q k^T. Returns TAPER_DECLINED, and emits nothing, if no attention
+// starts with this product. added is the tensor that the product's own operator adds, or NULL.
 TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product,
                                                      const taper_gpu_view *q, const taper_gpu_view *k,
                                                      const taper_ir_value *added, const taper_ir_value **result,

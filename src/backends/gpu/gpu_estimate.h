@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Estimates the time of a recording on the device, and of the plain nodes on the CPU, before either has run. The
+// Estimates the time of a recording on the device, and of the segment's nodes on the CPU, before either has run. The
 // estimate is coarse. It uses a table of kinds of devices, or the measured peak of this device (gpu_peak.h), and is
 // corrected by the first runs of other recordings. A device that seems slightly slower is therefore tried anyway.
 #ifndef TAPER_BACKENDS_GPU_ESTIMATE_H
@@ -9,7 +9,7 @@
 #include "backends/gpu/gpu_state.h"
 
 typedef struct taper_gpu_estimate {
-    double device, plain; // seconds of a run on the device; seconds of the plain nodes
+    double device, plain; // seconds of a run on the device; seconds of a run of the segment's nodes on the CPU
 } taper_gpu_estimate;
 
 // Estimates a program whose memories have sizes. host_bytes is the number of bytes copied from and to the host in each

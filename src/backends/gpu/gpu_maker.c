@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The thread that makes pipelines: see gpu_maker.h. It holds the lock while it reads the lists of wishes and pipelines,
-// but not while the driver works.
+// The thread that makes pipelines: see gpu_maker.h. It holds the lock while it reads the lists of requests and of
+// pipelines, but not while the driver works.
 #include "backends/gpu/gpu_maker.h"
 
 #include <string.h>

@@ -6,13 +6,13 @@
 
 #include "backends/gpu/gpu_state.h"
 
-// The caller must hold the lock when it calls these functions.
+// The caller must hold the lock when it calls the functions below.
 
-// Returns true if the pipeline exists. Otherwise a thread will make it. If making it fails, the caller that needs it
-// gets the error.
+// Returns true if the pipeline exists. If it does not exist, a thread will make it. If the thread fails to make it, the
+// caller that needs the pipeline gets the error.
 bool taper_gpu_wish_pipeline(taper_gpu_state *state, taper_gpu_kernel kernel, bool texels, const uint32_t *constants);
-// Starts a thread that makes all wished pipelines and ends. Returns false if no thread can be started; then all wishes
-// are dropped.
+// Starts a thread that makes all requested pipelines and then ends. Returns false, and drops all requests, if no thread
+// can be started.
 bool taper_gpu_make_wishes(taper_gpu_state *state);
 static inline bool taper_gpu_is_making(const taper_gpu_state *state)
 {

@@ -12,15 +12,15 @@ typedef struct taper_gpu_options {
     int texels;   // 1: read texel buffers; -1: what is best for the device
     int alias;    // 1: reuse memory between dispatches; -1: what is best for the device
     int tiles;    // 1: large tiles; 0: small tiles; -1: what is best for the device
-    int share;    // 1: threads of a subgroup load for each other; -1: what is best for the device
+    int share;    // 1: threads of a subgroup share what they load; -1: what is best for the device
     int teams; // 1: threads share the computation of a result if there are few results; -1: what is best for the device
     int checks;     // 1: compare first results with the CPU's; -1: the default, which is 1
     int half;       // 1: store vectors in half precision
     int winograd;   // Winograd for 3x3 convolutions: 0 never, 1 always, -1 if most of a segment is such layers
     int background; // 1: make pipelines in the background; -1: only if the run's time is limited
-    int estimate;   // 1: do not try segments that seem slower than on the CPU; -1: the default, which is 1 unless the
-                    // device is a CPU
-    int times;      // 1: log the time of each dispatch in every tenth run (TAPER_LOG_INFO)
+    int estimate; // 1: do not try segments that seem slower on the device than on the CPU; -1: the default, which is 1
+                  // unless the device is a CPU
+    int times;    // 1: log the time of each dispatch in every tenth run (TAPER_LOG_INFO)
 } taper_gpu_options;
 
 // Reads the settings with which a device was opened. Options that the settings do not name are -1 or 0.

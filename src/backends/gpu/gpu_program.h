@@ -54,7 +54,7 @@ typedef struct taper_gpu_work {
     uint32_t constants[TAPER_GPU_CONSTANTS];
     uint32_t threads[3]; // number of threads that the whole dispatch needs, in each dimension
     uint32_t team;       // number of threads of a workgroup that compute the same results together (common.glsl), or 0
-    bool shares;         // true if threads load for their neighbours; workgroups are then whole subgroups (LANES)
+    bool shares; // true if neighbouring threads share what they load; workgroups are then whole subgroups (LANES)
     uint32_t buffers[TAPER_GPU_BINDINGS]; // numbers of memories, or TAPER_GPU_NONE
     taper_gpu_parameters parameters;
     const taper_node *node; // node that the dispatch computes, for profiles
@@ -95,8 +95,8 @@ static inline int64_t taper_gpu_threads(const taper_gpu_work *w)
 
 // Assigns an offset to every memory (gpu_arena.c). If alias is set, memories with disjoint lifetimes may share bytes.
 TAPER_MUST_USE taper_status taper_gpu_program_place(taper_gpu_program *program, uint64_t align, bool alias);
-// Returns true if work i depends on results since the last barrier, or overwrites data that works after that barrier
-// read (gpu_arena.c). Call this for each work in order. since is the number of the first work after the last barrier.
+// Returns true if work i depends on results of works after the last barrier, or overwrites data that such a work reads
+// (gpu_arena.c). Call this for each work in order. since is the number of the first work after the last barrier.
 bool taper_gpu_needs_barrier(const taper_gpu_program *program, size_t since, size_t i);
 // Returns a hash of everything that decides the results and the speed of a placed program: the device, its driver, the
 // shaders, the dispatches.

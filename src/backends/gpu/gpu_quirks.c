@@ -5,7 +5,7 @@
 
 enum { ADRENO = 0x5143, MALI = 0x13B5, POWERVR = 0x1010, NVIDIA = 0x10DE, INTEL = 0x8086, APPLE = 0x106B };
 
-enum { MOST_LANES = 64 }; // every device supports that many threads in a workgroup
+enum { MOST_LANES = 64 }; // every device supports workgroups of this many threads
 
 // The number of threads that keeps the cores of a device busy while some threads wait for memory.
 enum { FILL_DISCRETE = 1 << 16, FILL_SHARED = 1 << 13 };
@@ -18,7 +18,7 @@ static const struct {
     const char *called; // text in the device's name, or NULL for all devices
     use texels, alias, wide;
     uint32_t group_x, group_y;
-    const char *quirk; // how the device is used differently, and why
+    const char *quirk; // how the use of the device differs from that of other devices, and why
 } rows[] = {
     {ADRENO, "adreno (tm) 5", YES, YES, NO, 64, 1, "small tiles, for it has few registers"},
     {ADRENO, "adreno (tm) 6", YES, YES, NO, 64, 1, "small tiles, for it has few registers"},
@@ -64,7 +64,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->times = options->times > 0;
     s->background = options->background;
     s->checks = options->checks != 0;
-    // Users who name a driver that computes on the CPU want to test it.
+    // Users who name a driver that computes on the CPU want to test it, even if it seems slow.
     s->estimates = settled(options->estimate, AUTO, !gpu->is_cpu);
     s->quirk = known ? rows[i].quirk : NULL;
 }

@@ -348,7 +348,7 @@ static taper_status make_dispatches(const recorder *rec, taper_gpu_dispatch *dis
     return TAPER_OK;
 }
 
-// Marks the device as tried until the recording has shown its results. The caller holds the lock.
+// Marks the device as being tried, until the recording's first results exist (gpu_kept.h). The caller holds the lock.
 static void begin_trying(const recorder *rec)
 {
     if (!rec->r->tried) {

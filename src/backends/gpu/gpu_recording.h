@@ -34,12 +34,12 @@ typedef struct taper_gpu_recording {
     double *seconds;
     unsigned runs;
     bool waits; // true while pipelines of the recording are made; the CPU runs the segment until they are complete
-    bool tried; // true if the device is marked as tried until this recording has shown its results (gpu_kept.h)
+    bool tried; // true if the device is marked as being tried until this recording's first results exist (gpu_kept.h)
     bool checked,
         // `checked` is true after first results were compared with the CPU's, and `refused` is true if the results
         // differed.
         refused;
-    uint64_t trial_hash; // hash of everything that decides the trial of device and plain nodes
+    uint64_t trial_hash; // hash of everything that decides which is faster, the device or the CPU
     taper_trial trial;
     taper_gpu_estimate estimate; // estimate without corrections by measurements
 } taper_gpu_recording;
@@ -61,7 +61,7 @@ extern const char taper_gpu_was_slower[], taper_gpu_no_such_index[]; // reasons 
 // segment cannot be recorded.
 TAPER_MUST_USE taper_status taper_gpu_stop_waiting(const taper_segment *segment, taper_call *call,
                                                    taper_gpu_recording *recording);
-// Ends the device's mark for this recording, if it has one. The caller holds the lock.
+// Ends the mark that this recording set on the device, if it set one. The caller holds the lock.
 void taper_gpu_end_trying(const taper_segment *segment, taper_gpu_recording *recording);
 // Does the first run, twice. If both results are equal and agree with the CPU's, they are returned. Otherwise returns
 // TAPER_DECLINED and refuses the recording from now on (gpu_check.c).

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs recordings, on the device or as plain nodes on the CPU, and measures which is faster.
+// Runs recordings, on the device or node by node on the CPU, and measures which of the two is faster.
 #include "backends/gpu/gpu_recording.h"
 
 #include "backends/gpu/gpu_kept.h"
@@ -36,7 +36,7 @@ taper_status taper_gpu_run(const taper_segment *segment, taper_call *call, void 
 {
     const taper_status status = run(segment, call, recording);
     if (status == TAPER_DECLINED && call->run->why == taper_gpu_no_such_index && segment->required) {
-        return taper_segment_run_plain(segment, NULL, call); // the plain nodes report the error
+        return taper_segment_run_plain(segment, NULL, call); // the nodes, run one by one on the CPU, report the error
     }
     return status;
 }

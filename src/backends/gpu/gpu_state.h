@@ -41,7 +41,7 @@ typedef struct taper_gpu_state {
     size_t kept_bytes;                 // number of bytes of compiled code in the kept file (gpu_kept.h)
     uint64_t passed[TAPER_GPU_PASSED]; // hashes of recordings whose results were correct (gpu_check.c); 0 for none
     size_t passed_count;
-    size_t tries; // number of recordings that have not shown their results yet
+    size_t tries; // number of recordings whose first results do not exist yet
     taper_mark mark;
     uint64_t weight_bytes;
     taper_gpu_shared *arena;       // arena that the next recordings use, or NULL
@@ -52,7 +52,7 @@ typedef struct taper_gpu_state {
     bool alias;                // true if memories with disjoint lifetimes share bytes
     bool wide;                 // true if the largest tiles are used
     uint32_t fill;             // number of threads that keeps the device busy; 0: do not use teams
-    bool shares;               // true if threads of a subgroup load for each other (LANES of the kernels)
+    bool shares;               // true if threads of a subgroup share what they load (LANES of the kernels)
     int winograd;              // the option winograd, or 0 if halves are not precise enough
     bool half;                 // true if vectors are stored in half precision
     bool times;                // true if dispatches are timed
@@ -65,7 +65,7 @@ typedef struct taper_gpu_state {
     double peak_flops, peak_bytes; // measured peak rates per second; 0 if unknown
     bool estimates;                // true if segments estimated to be much slower are not tried (gpu_estimate.h)
     unsigned learned;              // number of recordings that were measured
-    // Mean of the logarithm of measured time divided by estimated time, for device and plain nodes.
+    // Mean of the logarithm of measured time divided by estimated time, for the device and for the CPU.
     double log_device, log_plain;
     const char *quirk; // reason for a special use of this device, or NULL
 } taper_gpu_state;

@@ -225,7 +225,7 @@ taper_status taper_gpu_run_device(const taper_segment *segment, taper_call *call
     if (status == TAPER_OK) {
         status = copy_out(call, r);
     }
-    if (status != TAPER_OK) { // the segment's plain nodes then run from the start
+    if (status != TAPER_OK) { // the segment's nodes then run on the CPU, from the first one on
         for (size_t i = 0; i < call->ret_count; i++) {
             taper_val_replace(&call->rets[i], taper_val_none());
         }

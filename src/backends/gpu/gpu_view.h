@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The layout of tensors in the GPU's memory. Four neighbouring elements of one dimension, the packed one, are a vector.
-// All other dimensions have strides, which count vectors, so that transposing, selecting and most reshaping cost
-// nothing.
+// The layout of tensors in the GPU's memory: vectors, or plain numbers (elements one after the other in the tensor's
+// order). Four neighbouring elements of one dimension, the packed one, are a vector. All other dimensions have strides,
+// which count vectors, so that transposing, selecting and most reshaping cost nothing.
 //
 // Images [N, C, H, W] are packed along C and stored as [N][C / 4][H][W][4] (NC4HW4). Other tensors [.., T, C] are
 // packed along their last dimension and stored as [..][C / 4][T][4]. In both layouts, neighbouring threads of a kernel

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Pools, and resizing of images (shaders/pool.comp, resize.comp).
+// Pooling and resizing of images (shaders/pool.comp, resize.comp).
 #include <string.h>
 
 #include "backends/gpu/gpu_emit.h"

@@ -46,8 +46,8 @@ static bool begins_with(const taper_node *list, const taper_node *shorter)
     return same;
 }
 
-// Returns the longest join that starts with all items of this join, along the same dimension, or this join if there is
-// none.
+// Returns the longest join that starts with all items of this join, along the same dimension, or `join` itself if no
+// other join does.
 static const taper_node *longest_join(taper_gpu_emitter *e, const taper_node *join, int dim, int packed)
 {
     const taper_node *list = taper_node_in(join, 0)->node, *longest = join;

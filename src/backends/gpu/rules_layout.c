@@ -7,7 +7,7 @@
 
 // ---- padding
 
-// Returns true if this padding is possible. PyTorch refuses larger padding.
+// Returns true if PyTorch accepts `pad` elements of this kind of padding for a dimension of `size` elements.
 static bool may_be(taper_gpu_edge edge, int64_t size, int64_t pad)
 {
     return edge == TAPER_GPU_EDGE_FILL || pad <= 0 || edge == TAPER_GPU_EDGE_REPLICATE ||

@@ -181,7 +181,7 @@ taper_status taper_gpu_rule_slice(taper_gpu_emitter *e, const taper_node *node, 
     TAPER_GPU_REFUSE(e, !taper_gpu_is_known(&result), "a result whose sizes follow from elements, or that is empty");
     TAPER_TRY(taper_gpu_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS, &from));
     start += start < 0 ? from.sizes[d] : 0;
-    start = start < 0 && code == 0 ? 0 : start; // slice moves a negative start to 0; narrow refuses it
+    start = start < 0 && code == 0 ? 0 : start; // slice moves a negative start to 0; narrow refuses a negative start
     TAPER_TRY(taper_gpu_piece(e, &from, d, start, result.sizes[d], step, &to));
     taper_gpu_give(e, &node->outputs[0], &to);
     return TAPER_OK;

@@ -32,7 +32,8 @@ static taper_status read_dims(taper_gpu_emitter *e, const taper_node *node, int 
 
 enum { MEAN = 256 };
 
-// Reduces `in` over these dimensions. code is a mode of the shader, or MEAN. chain has steps that are applied first.
+// Reduces `in` over the dimensions whose flag in `goes` is set. code is a mode of the shader, or MEAN. chain has steps
+// that are applied first.
 static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view in, const bool *goes,
                            uint32_t code, taper_gpu_chain chain)
 {
@@ -185,7 +186,7 @@ taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int 
     w->threads[0] = (uint32_t)loops.sizes[2];
     w->threads[1] = (uint32_t)loops.sizes[1];
     w->threads[2] = (uint32_t)(loops.sizes[0] * (lanes ? 1 : taper_gpu_extent(out, out->packed)));
-    if (mode != SUMS) { // in that mode each element depends on the previous one
+    if (mode != SUMS) { // in mode SUMS, each element depends on the previous one
         w->team = taper_gpu_team(e->state, taper_gpu_threads(w),
                                  lanes ? taper_gpu_vectors(in->sizes[dim]) : in->sizes[dim], 32);
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // 3x3 convolutions without stride by Winograd's F(4x4, 3x3). Tiles of the image are transformed, 36 products of
 // channels are computed together, and results are transformed back (shaders/winograd_*.comp). This takes a quarter of
-// the multiplications, four times the memory for weights, and three dispatches instead of one.
+// the multiplications of a direct convolution, four times the memory for weights, and three dispatches instead of one.
 #include <string.h>
 
 #include "backends/gpu/winograd.h"

@@ -7,8 +7,8 @@
 
 // Returns true if Winograd's transforms can compute the convolution.
 bool taper_gpu_winograd_can(const taper_gpu_layer *l, const int64_t *stride, const int64_t *dilation);
-// Returns true if the result has enough tiles and all data fits. Each of the 36 products reads separate weights, which
-// costs more than it saves for few tiles.
+// Returns true if the result has enough tiles and all data fits. Each of the 36 products reads separate weights. If
+// there are few tiles, this costs more time than the saved multiplications.
 bool taper_gpu_winograd_pays(const taper_gpu_emitter *e, const taper_gpu_layer *l, const taper_gpu_loops *loops);
 // Emits the convolution. strides has the strides of images, rows and columns of `in`, and sizes are the rows and
 // columns of `in`. loops are the loops of the result.

@@ -66,7 +66,7 @@ static taper_status add_operand(const compiler *c, uint32_t at)
     return TAPER_OK;
 }
 
-// Assigns offsets in the memory of weights to long values. Returns false if they exceed the limit of one memory.
+// Assigns offsets in the memory of weights to long values. Returns false if the values exceed the limit of one memory.
 static bool place_values(const taper_network *network, size_t *size)
 {
     *size = 0;

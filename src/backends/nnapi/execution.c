@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Executions, by the best method that the level has: an execution that is reused (31); a new execution for each run, in
-// a burst (29); or a new execution for each run, which waits for an event (before 29).
+// Executions, by the best method that the API level has: an execution that is reused (31); a new execution for each
+// run, in a burst (29); or a new execution for each run, which waits for an event (before 29).
 #include "backends/nnapi/execution.h"
 
 #include <string.h>

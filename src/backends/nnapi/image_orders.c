@@ -24,7 +24,7 @@ static uint8_t of_tensor(const taper_tensor *x)
     return (taper_tensor_suggests_channels_last(x) ? TAPER_ORDER_LAST : TAPER_ORDER_UNKNOWN) | LOOSE | neutral;
 }
 
-// Returns the order of a value. If it is not a tensor, returns only NEUTRAL.
+// Returns the order of a value. If the value is not a tensor, returns only NEUTRAL.
 static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
 {
     const taper_segment_values *v = o->values;
@@ -37,7 +37,7 @@ static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
     return inside ? o->of[value->id - v->shapes.first] : TAPER_ORDER_UNKNOWN;
 }
 
-// Returns the order that all images among the arguments share. Neutral images count only if there are no others.
+// Returns the order that all images among the arguments share. NEUTRAL images count only if there are no other images.
 static uint8_t common(const taper_image_orders *o, const taper_node *node)
 {
     uint8_t seen = NEUTRAL;

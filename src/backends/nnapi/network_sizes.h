@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Computes the sizes that a network leaves open until the run (0), from the sizes of its inputs. The rules follow
-// NNAPI's operations, whose sizes equal the sizes of PyTorch's operators.
+// Computes the sizes that a network leaves open until the run (stored as 0), from the sizes of its inputs. The rules
+// follow NNAPI's operations, whose sizes equal the sizes of PyTorch's operators.
 #ifndef TAPER_BACKENDS_NETWORK_SIZES_H
 #define TAPER_BACKENDS_NETWORK_SIZES_H
 

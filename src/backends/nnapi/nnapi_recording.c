@@ -393,7 +393,7 @@ static taper_status run_device(const taper_segment *segment, taper_call *call, t
             status = taper_nnapi_fail(driver, "says that output %u has other sizes than it must have", (unsigned)i);
         }
     }
-    if (status != TAPER_OK) { // the segment's plain nodes then run from the start
+    if (status != TAPER_OK) { // the segment's nodes then run on the CPU, from the first one on
         for (size_t i = 0; i < call->ret_count; i++) {
             taper_val_replace(&call->rets[i], taper_val_none());
         }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Translates nodes of a graph to a network of NNAPI. One table has a rule for every operator (translate_nodes.c).
-// Recordings of the device and the converter use it. While nodes are claimed, when less is known about them, the same
-// rules decide if an operator is supported.
+// Recordings of the device and the converter use this table. While nodes are claimed, when less is known about them,
+// the same rules decide if an operator is supported.
 //
 // Images ([N, C, H, W] in PyTorch) are [N, H, W, C] in a network, unless nodes are translated as PyTorch's converter
 // does it.

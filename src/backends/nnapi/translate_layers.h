@@ -22,8 +22,8 @@ enum { TAPER_CONV_PLAIN, TAPER_CONV_DEPTHWISE, TAPER_CONV_GROUPED };
 int taper_conv_kind(const taper_conv_geometry *g, int64_t in);
 int32_t taper_conv_code(const taper_conv_geometry *g, int kind); // returns the operation, a code ANEURALNETWORKS_…
 TAPER_MUST_USE taper_status taper_translate_check_geometry(taper_translator *t, const taper_conv_geometry *g, int kind);
-// Refuses a layer whose weights are for another number of inputs than dimension `dim` of x, counted from the end, if
-// this size is known. Such a layer fails in a run, and its network would be invalid.
+// Refuses a layer if the size of x's dimension `dim` (counted from the end) is known and is not the number of inputs of
+// the layer's weights. Such a layer fails in a run, and its network would be invalid.
 TAPER_MUST_USE taper_status taper_translate_check_inputs(taper_translator *t, const taper_ir_value *x, int dim,
                                                          int64_t inputs);
 // Returns the order in which a weight's dimensions must be: [out, in, H, W] becomes [out, H, W, in]; depthwise [C, 1,

@@ -77,7 +77,7 @@ static bool is_shuffle(const taper_translator *t, const taper_node *node, const 
                       five = taper_translate_shape(t, &node->outputs[0]),
                       y = taper_translate_shape(t, &(*end)->outputs[0]);
     if (x.rank != 4 || five.rank != 5 || y.rank != 4) {
-        return t->asking && x.rank < 0; // while asking, unknown shapes are assumed to fit
+        return t->asking && x.rank < 0; // while nodes are only checked for support, unknown shapes are assumed to fit
     }
     bool same = true;
     size_t open = 0; // number of unknown sizes; one is allowed, because it follows from the known sizes

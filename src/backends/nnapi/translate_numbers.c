@@ -422,8 +422,8 @@ taper_status taper_translate_mean(taper_translator *t, const taper_node *node)
         numbers[i] = t->options->pytorch && !image ? numbers[i] : (int64_t)dim;
     }
     TAPER_REFUSE(t, !keep && shape.rank >= 0 && (size_t)shape.rank == count, "a mean of everything");
-    // If reduced dimensions are removed, the remaining dimensions of an image are in PyTorch's order only if height and
-    // width are both removed.
+    // If reduced dimensions are removed, the remaining dimensions of an image are in PyTorch's order only if the
+    // channels are removed, or height and width are both removed.
     if (image && !keep && !(reduced[2] && reduced[3]) && !reduced[1]) {
         TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such mean of an image");
         TAPER_TRY(taper_translate_plain(t, x, &in));

@@ -28,7 +28,7 @@ typedef struct taper_translator {
     const taper_translate_options *options;
     taper_network *network;
     bool asking;                    // true if rules run only to find out if nodes are supported; nothing is made
-    taper_translated_value *values; // translated values, by id; NULL while asking
+    taper_translated_value *values; // translated values, by id; NULL if `asking` is set
     size_t value_count;
     const taper_ir_value **inputs;
     uint32_t *input_operands;
@@ -59,7 +59,7 @@ static inline bool taper_translate_may_learn(const taper_translator *t)
 }
 // Computes the sizes for an operation that has them as arguments. At most one size may be unknown, and becomes -1.
 TAPER_MUST_USE taper_status taper_translate_told_sizes(taper_translator *t, const taper_shape *shape, int64_t *sizes);
-// Converts a dimension argument to a dimension counted from the front. Refuses it if it counts from the end and the
+// Converts a dimension argument to a dimension counted from the front. Refuses a number that counts from the end if the
 // rank is unknown.
 TAPER_MUST_USE taper_status taper_translate_dim(taper_translator *t, const taper_shape *shape, int64_t number,
                                                 size_t *dim);
@@ -89,7 +89,8 @@ TAPER_MUST_USE taper_status taper_translate_vector(taper_translator *t, const in
 // Makes an operand of paddings: for each of `rank` dimensions, the padding before and after it.
 TAPER_MUST_USE taper_status taper_translate_paddings(taper_translator *t, const int32_t *numbers, size_t rank,
                                                      uint32_t *operand);
-// Makes a constant of floats with these sizes. *data receives the memory that the caller fills, or NULL while asking.
+// Makes a constant of floats with these sizes. *data receives the memory that the caller fills, or NULL if t->asking is
+// set.
 TAPER_MUST_USE taper_status taper_translate_new_floats(taper_translator *t, size_t rank, const int64_t *sizes,
                                                        float **data, uint32_t *operand);
 // Makes an operand of a weight with its dimensions in this order (NULL: the tensor's order).

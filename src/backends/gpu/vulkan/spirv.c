@@ -53,7 +53,7 @@ typedef struct meaning {
     enum { UNKNOWN, BOOL_TYPE, NUMBER, COMPOSITE } kind;
     uint32_t value; // value of a NUMBER (1 or 0 for bool); index in `made` of the constituents of a COMPOSITE
     uint32_t parts; // number of constituents of a COMPOSITE
-    uint32_t given; // SpecId of the constant + 1, or 0
+    uint32_t given; // 1 + the constant's SpecId; 0 if the id is not a specialization constant
 } meaning;
 
 typedef struct folding {

@@ -219,7 +219,8 @@ static void reach_from(cutting *c, const block *b)
     }
 }
 
-// Keeps the blocks that end a construct, which must exist. A loop that never repeats is left to the driver.
+// Keeps the blocks that end a construct, because these blocks must exist. A loop that never repeats is left to the
+// driver.
 static void keep_ends(cutting *c)
 {
     for (size_t i = 0; i < c->block_count; i++) {

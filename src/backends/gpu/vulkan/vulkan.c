@@ -154,7 +154,7 @@ static const char *make_instance(taper_vulkan *v)
     const bool portable = instance_has(v, PORTABILITY);
     const PFN_vkEnumerateInstanceVersion get_version =
         (PFN_vkEnumerateInstanceVersion)v->call.GetInstanceProcAddr(VK_NULL_HANDLE, "vkEnumerateInstanceVersion");
-    // Vulkan 1.0 lacks this function, and refuses applications that request a later version.
+    // Vulkan 1.0 lacks vkEnumerateInstanceVersion, and refuses applications that request a later version.
     const bool newer =
         get_version != NULL && get_version(&v->version) == VK_SUCCESS && v->version >= VK_API_VERSION_1_1;
     v->version = newer ? VK_API_VERSION_1_1 : VK_API_VERSION_1_0;
@@ -203,7 +203,7 @@ static const char *make_device(taper_vulkan *v)
     const VkDeviceCreateInfo info = {.sType = VK_STRUCTURE_TYPE_DEVICE_CREATE_INFO,
                                      .queueCreateInfoCount = 1,
                                      .pQueueCreateInfos = &queue,
-                                     // This extension must be enabled if it exists.
+                                     // The extension in `subset` must be enabled if the device has it.
                                      .enabledExtensionCount = device_has(v, subset[0]),
                                      .ppEnabledExtensionNames = subset};
     if (v->call.CreateDevice(v->physical, &info, NULL, &v->device) != VK_SUCCESS) {

@@ -14,7 +14,7 @@ static VkDeviceMemory memory_of(const taper_gpu_buffer *buffer)
 
 enum { WISHES = 5 };
 
-// Chooses a memory type. Required flags come first, then the flags of each wish in order, from *wish on.
+// Chooses a memory type. Required flags come first, then each set of desired flags in order, from number *wish on.
 static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_use use, int *wish)
 {
     enum {
@@ -41,8 +41,8 @@ static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_u
 }
 
 // Returns the index of the first kind of memory to try. A discrete GPU maps at most a window of its memory for the
-// host, which may be small. Weights are therefore copied to memory outside it. A buffer that would fill much of the
-// window, or finds it full, remains in the host's memory.
+// host, which may be small. Weights are therefore copied to memory outside the window. A buffer that would fill much of
+// the window, or for which the window has no room, remains in the host's memory.
 static int first_wish(const taper_vulkan *v, taper_gpu_use use, uint64_t bytes)
 {
     enum { MOST_IN_WINDOW = 16 << 20 };

@@ -16,7 +16,8 @@ struct taper_gpu_recorded {
     uint64_t *ticks; // memory to which timestamps are read
 };
 
-// Waits have no time limit. Objects that a driver still uses must not be freed, and the driver reports a lost device.
+// Waits have no time limit, because objects that a driver still uses must not be freed, and because the driver itself
+// reports a lost device.
 static const uint64_t most_nanoseconds = UINT64_MAX;
 
 // ---- descriptors
@@ -110,7 +111,7 @@ static taper_status write_commands(taper_vulkan *v, const taper_gpu_dispatch *di
     if (r->times != VK_NULL_HANDLE) {
         v->call.CmdResetQueryPool(r->commands, r->times, 0, (uint32_t)(2 * count));
     }
-    // Waits also for an earlier recording that uses the same memory.
+    // The first dispatch also waits for earlier recordings, which may use the same memory.
     order(v, r->commands, COMPUTE | HOST, WRITE | VK_ACCESS_HOST_WRITE_BIT, COMPUTE, READ | WRITE);
     for (size_t i = 0; i < count; i++) {
         const taper_gpu_dispatch *d = &dispatches[i];

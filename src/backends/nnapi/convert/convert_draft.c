@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Converts a draft for NNAPI after all other passes on the draft. forward is specialized for the sizes of the given
-// inputs. A pretended device claims the nodes that NNAPI supports, and each segment becomes a module of PyTorch's own
-// classes.
+// Converts a draft (a model that is being compiled) for NNAPI, after all other passes on the draft. forward is
+// specialized for the sizes of the given inputs. A pretended device claims the nodes that NNAPI supports, and each
+// segment becomes a module of PyTorch's own classes.
 #include "backends/nnapi/convert/convert.h"
 
 #include <stdio.h>

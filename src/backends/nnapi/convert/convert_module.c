@@ -267,7 +267,8 @@ taper_status taper_nnapi_write_module(const taper_nnapi_part *part, taper_ir_val
     for (uint32_t i = 0; i < segment->output_count; i++) {
         TAPER_TRY(taper_emit_constant(&e, taper_val_int(i), &number));
         TAPER_TRY(TAPER_EMIT_CALL(&e, TAPER_OP(aten___getitem___t), &results[i], outs, number));
-        if (part->network->output_images[i]) { // without this, views and the app could notice the memory order
+        if (part->network
+                ->output_images[i]) { // without this permutation, views and the app could notice the memory order
             TAPER_TRY(TAPER_EMIT_CALL(&e, TAPER_OP(aten_contiguous), &results[i], results[i]));
         }
     }
