@@ -19,7 +19,7 @@ struct taper_archive_reader {
 
 // ---- opening
 
-// Makes a reader without an archive. Its allocator has the limits of a load for a file of that many bytes.
+// Makes a reader without an archive. Its allocator has the limits of a load of a file of `bytes` bytes.
 static taper_status begin(taper_context *context, uint64_t bytes, taper_archive_reader **reader, taper_error *error)
 {
     taper_types *types;

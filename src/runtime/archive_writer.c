@@ -110,7 +110,7 @@ taper_status taper_archive_writer_finish(taper_archive_writer *writer, taper_err
 // The storages of a pickle. Their keys are their numbers in this list.
 typedef struct storages {
     const taper_allocator *allocator;
-    taper_storage **items; // borrowed from the value
+    taper_storage **items; // storages, borrowed from the value that is pickled
     size_t count, capacity;
     taper_pointer_map indexes;        // maps each storage to its index in `items`
     const taper_saved_states *states; // states of objects with a __setstate__, or NULL

@@ -88,7 +88,7 @@ static void *allocate(taper_caching_allocator *c, size_t size)
     if (block == NULL) {
         block = taper_alloc(&c->under, size);
     }
-    if (block == NULL) { // tries again without the kept blocks, which may use up the memory
+    if (block == NULL) { // frees the kept blocks, which may use up the memory, and tries again
         taper_caching_allocator_trim(c);
         block = taper_alloc(&c->under, size);
     }

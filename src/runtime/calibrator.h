@@ -38,7 +38,8 @@ struct taper_calibrator {
     // The following members are for comparisons.
     taper_model *quantized;
     taper_session *quantized_session;
-    // For each value id of the float graph and of the quantized graph: step + 1, or 0.
+    // For each value id of the float graph, and of the quantized graph: 1 + the number of the step that computes the
+    // value, or 0 if no step does.
     uint32_t *value_steps, *made_steps;
     uint32_t made_count;
     taper_tensor **seen; // for each step: float result in the current run

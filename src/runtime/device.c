@@ -82,7 +82,7 @@ static taper_status absent(const taper_context *context, const taper_device_choi
 
 static const char unknown[] = "is not part of this build";
 
-#ifdef TAPER_WITHOUT_DEVICES // in builds with only the CPU
+#ifdef TAPER_WITHOUT_DEVICES // the version for builds with only the CPU
 taper_status taper_context_device(taper_context *context, const taper_device_choice *choice,
                                   const taper_device_setting *settings, size_t setting_count, bool half,
                                   taper_device **device, const char **why, taper_error *error)
@@ -301,7 +301,8 @@ void taper_context_close_devices(taper_context *context)
     while (context->devices != NULL) {
         opened *o = context->devices;
         context->devices = o->next;
-        if (taper_refs_drop(&o->owner.refs)) { // otherwise the device is closed when its last memory is freed
+        if (taper_refs_drop(&o->owner.refs)) { // if memory of the device is still in use, the device is closed when the
+                                               // last such memory is freed
             close_device(&o->owner);
         }
     }

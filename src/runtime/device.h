@@ -8,7 +8,7 @@
 #include "ops/backend.h"
 #include "runtime/context.h"
 
-// The text of a device: the name of its kind, and after a colon its number or name, if it has one.
+// The text of a device: the name of its kind, and after a colon the device's number or name, if it has one.
 typedef struct taper_device_text {
     char text[184];
 } taper_device_text;
@@ -45,7 +45,7 @@ TAPER_MUST_USE taper_status taper_context_set_backends(taper_context *context, c
 // Fails if the chosen device does not support the precision.
 TAPER_MUST_USE taper_status taper_precision_check(taper_precision precision, const taper_context *context,
                                                   const taper_device_choice *choice, taper_error *error);
-// Sets the error that the device does not support bf16, and returns its status.
+// Sets the error that the device does not support bf16, and returns the error's status.
 TAPER_MUST_USE taper_status taper_no_bf16(const char *device, taper_error *error);
 
 #endif

@@ -109,7 +109,7 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
         taper_function *function = &model->functions[i];
         function->of_root &= model->module.exported != NULL || // in an exported program, every method is kept
                              taper_module_keeps(function->method, options->preserve,
-                                                // A method that is not preserved remains if another one calls it.
+                                                // A method that is not preserved remains if another method calls it.
                                                 options->preserve_count);
     }
     return taper_draft_drop_uncalled(draft, error);
@@ -196,7 +196,7 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
     if (draft->optimized || draft->broken) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "the draft was optimized before");
     }
-    if (draft->methods != NULL) { // converters name attributes by indices, which passes change
+    if (draft->methods != NULL) { // converters name attributes by indices, and passes change these indices
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT,
                    "the draft was saved with bundled inputs: optimize it before it is saved");
     }
@@ -261,8 +261,8 @@ static taper_status emit_function(taper_draft *draft, taper_compilation *compila
 }
 
 // Returns the graph of a __setstate__ if the draft is unchanged bytecode. Then objects of the class are saved with the
-// state that was read. Otherwise (TorchScript, or after optimization) they are saved with the attributes that the
-// method has set.
+// state that was read. Otherwise (TorchScript, or after optimization) returns NULL, and the objects are saved with the
+// attributes that the method has set.
 static taper_graph *kept_setstate(const taper_draft *draft, const taper_function *function)
 {
     return !draft->optimized && taper_module_has_bytecode(&draft->model->module) &&

@@ -26,7 +26,7 @@ struct taper_draft {
     const struct taper_compiler *compiler;
     bool optimized, broken;
     taper_val root; // root object after optimization, a reference; None means that the module's root is still valid
-    taper_needs operators; // list for taper_draft_operators
+    taper_needs operators; // list of operators, for taper_draft_operators
     taper_text name;       // name of the operator that was last asked for
     taper_draft_bundle_entry *bundles;
     size_t bundle_count, bundle_capacity;
@@ -34,7 +34,7 @@ struct taper_draft {
     size_t method_count, method_capacity;
 };
 
-// Changes objects that a __setstate__ made so that they can be saved. Call this once after loading.
+// Changes the objects that a __setstate__ made, so that these objects can be saved. Call this once after loading.
 TAPER_MUST_USE taper_status taper_draft_settle_states(taper_draft *draft, taper_error *error);
 // Optimizes the draft for the device of the preparer. If preparer is NULL, layers are not packed, because they will be
 // quantized.
@@ -46,7 +46,7 @@ TAPER_MUST_USE taper_status taper_draft_prepare(taper_draft *draft, const taper_
 // draft_reach.c.
 TAPER_MUST_USE taper_status taper_draft_drop_uncalled(taper_draft *draft, taper_error *error);
 
-// Makes the methods and attributes for the bundled inputs, once. Does nothing if there are none.
+// Makes the methods and attributes for the bundled inputs, once. Does nothing if there are no bundled inputs.
 TAPER_MUST_USE taper_status taper_draft_finish_bundles(taper_draft *draft, taper_error *error);
 // Computes the form in which a tensor is stored. *value receives a reference to this form. *format: PyTorch's number of
 // the memory format in which a reader must expand the form, or -1 if the form is complete (draft_deflate.c).

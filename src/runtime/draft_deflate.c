@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes the form in which a bundled tensor is stored. If all elements are equal, the form is one element, which
-// contiguous() expands. Otherwise the form is the tensor without the rest of its storage.
+// contiguous() expands. Otherwise the form is the tensor without the parts of its storage that the tensor does not use.
 #include "ir/tensor.h"
 #include "runtime/draft.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Prepares objects that a __setstate__ made for saving. A draft of bytecode that is saved unchanged keeps the state and
-// the method (draft.c). In an optimized draft, these objects have the attributes that the method set. Attributes are
-// saved by name, but the state in a lite file has no names, so the attributes get numbers as names.
+// Prepares for saving the objects that a __setstate__ made. A draft of bytecode that is saved unchanged keeps the state
+// and the method (draft.c). In an optimized draft, these objects have the attributes that the method set. Attributes
+// are saved by name, but the state in a lite file has no names, so the attributes get numbers as names.
 #include <stdio.h>
 
 #include "base/name_map.h"

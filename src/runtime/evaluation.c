@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Implements Module.eval(): sets `training` of the root and of every module below it to False. optimize_for_mobile
-// begins with this, and PyTorch Mobile's Module.load did the same for TorchScript files on Android and iOS. Also tells
-// whether this would change any result.
+// begins with eval(), and PyTorch Mobile's Module.load called it for TorchScript files on Android and iOS. Also tells
+// if eval() would change any result.
 #include "base/pointer_map.h"
 #include "runtime/model.h"
 

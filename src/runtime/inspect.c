@@ -132,7 +132,8 @@ size_t taper_profile_count(const taper_session *session)
                : 0;
 }
 
-// Returns the first operator with a result among fused operators. It is the layer with which they begin.
+// Returns the first operator with a result among fused operators. This operator is the layer with which the fused
+// operators begin.
 static const taper_node *first_of(const taper_node *node)
 {
     const taper_node *at = node->kind == TAPER_NODE_SEGMENT ? node->blocks[1]->first : node;

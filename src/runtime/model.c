@@ -131,7 +131,8 @@ static taper_status optimize(taper_model *model, const taper_load_options *optio
     }
     compilation.device_count = model->reference ? 0 : compilation.device_count;
     const taper_status status = options->compiler->optimize(&compilation);
-    model->takes_gradients = compilation.takes_gradients; // false if the compiler has replaced all requests
+    model->takes_gradients =
+        compilation.takes_gradients; // false if the compiler has replaced all requests for gradients
     taper_model_end_compilation(model, &compilation);
     return status == TAPER_OK ? check_taken(model, &compilation, error) : status;
 }

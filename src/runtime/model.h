@@ -100,8 +100,8 @@ TAPER_MUST_USE taper_status taper_model_begin_compilation(taper_model *model, ta
                                                           taper_error *error);
 void taper_model_end_compilation(const taper_model *model, const taper_compilation *compilation);
 
-// Sets model->operators from the operator tables of the file. If the file has none, they come from the graphs and from
-// `missing`, a list of operators that this build lacks (or NULL).
+// Sets model->operators from the operator tables of the file. If the file has no operator tables, the operators come
+// from the graphs and from `missing`, a list of operators that this build lacks (or NULL).
 struct taper_needs;
 TAPER_MUST_USE taper_status taper_model_list_operators(taper_model *model, const struct taper_needs *missing,
                                                        taper_error *error);

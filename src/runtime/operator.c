@@ -298,7 +298,7 @@ static taper_status run_kernels(taper_operator *op, taper_val *vals, size_t coun
     return call_recorded(op, &call);
 }
 
-// Makes handles for all results, which take over the references, or for none of them.
+// Makes handles for all results, or on failure for none of them. The handles take over the references.
 static taper_status box_results(taper_operator *op, taper_val *rets, taper_value **results)
 {
     const size_t count = op->schema->ret_count;

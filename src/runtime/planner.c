@@ -30,7 +30,8 @@ typedef struct memory_plan {
     size_t count;
     size_t arena_bytes;
     struct taper_recording *recordings;
-    // For each result that may be placed in lent memory: 1 + index of its birth, or 0.
+    // For each result that may be placed in lent memory: 1 + index of its storage in the plan, or 0 if the storage is
+    // unknown.
     uint32_t results[TAPER_MOST_LENT];
     uint64_t layouts[TAPER_MOST_LENT]; // layouts of the results in the last run in which they were known
     size_t result_count;

@@ -33,8 +33,8 @@ void taper_planner_destroy(taper_planner *planner);
 // missing, the run continues without one.
 void taper_planner_begin(taper_planner *planner, const struct taper_function *function, taper_value *const *inputs,
                          size_t count);
-// Ends the planning of a run. Returns a pointer to the recordings of the plan that was made from this run, which the
-// caller sets, or NULL if no plan was made.
+// Ends the planning of a run. If a plan was made from this run, returns the address of the plan's pointer to its
+// recordings, which the caller sets. Otherwise returns NULL.
 struct taper_recording **taper_planner_end(taper_planner *planner, bool success);
 void taper_planner_forget(taper_planner *planner);        // drops all plans
 size_t taper_planner_bytes(const taper_planner *planner); // size of the arena in bytes
@@ -76,7 +76,7 @@ void taper_recording_destroy(const taper_allocator *allocator, taper_heap *heap,
 // created so far, and the number of a storage. taper_planner_hold ensures that storages up to number `until` do not
 // reuse the memory of storage `index`.
 const taper_birth *taper_planner_recorded(const taper_planner *planner);
-// Returns the number of the storage in this run, or SIZE_MAX if the storage is not one of this run.
+// Returns the number of the storage in this run, or SIZE_MAX if the storage was not created in this run.
 size_t taper_planner_birth_of(const taper_planner *planner, const taper_storage *storage);
 void taper_planner_hold(taper_planner *planner, size_t index, size_t until);
 bool taper_planner_is_recording(const taper_planner *planner); // returns true if a plan is made from this run

@@ -65,7 +65,7 @@ static bool argument(making *m, size_t i, size_t at, uint32_t operand)
 }
 
 // Records the registers that are emptied after step i: by TAPER_DO_CLEAR, and by checks that always pass in a replay.
-// Returns the first instruction after these.
+// Returns the first instruction after all of them.
 static const taper_instruction *behind_step(making *m, size_t i)
 {
     const taper_noted_step *s = &m->steps[i];
@@ -157,8 +157,8 @@ static size_t chain_at(const making *m, const taper_birth *births, size_t i, tap
     return count;
 }
 
-// Decides which steps run together in bands, from the last step to the first. Chooses the joints that keep the most
-// bytes in the cache.
+// Decides which steps run together in bands, from the last step to the first. Joins the steps whose joining keeps the
+// most bytes in the cache.
 static void choose_joints(making *m, const taper_birth *births)
 {
     taper_prepared *calls[TAPER_BANDS_MOST];

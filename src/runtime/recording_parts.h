@@ -32,7 +32,7 @@ typedef struct taper_shell {
 typedef struct taper_outside {
     taper_guard guard;
     uint32_t reg, use, use_end;
-    taper_val last; // value of the register that the calls contain now
+    taper_val last; // value of the register, as the arguments of the calls contain it now
 } taper_outside;
 
 typedef struct taper_emptied {

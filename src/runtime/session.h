@@ -106,7 +106,7 @@ void taper_session_end_work(taper_session *session, taper_status status);
 // on a device are copied to the host. During a run, results that may stay on a device are left there.
 TAPER_MUST_USE taper_status taper_session_settle(taper_session *session, bool in_run, taper_val value,
                                                  taper_error *error);
-// Makes a handle for a result, whose tensors the host can read. Takes over the reference to result, even if it fails.
+// Makes a handle for a result, whose tensors the host can read. Takes over the reference to result, also on failure.
 TAPER_MUST_USE taper_status taper_session_box(taper_session *session, bool in_run, taper_val result,
                                               taper_value **boxed, taper_error *error);
 

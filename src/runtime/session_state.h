@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The states with which objects of a session are saved (archive_writer.c).
+// Finds the states, as `__setstate__` reads them, with which a session's objects are saved (archive_writer.c).
 #ifndef TAPER_RUNTIME_SESSION_STATE_H
 #define TAPER_RUNTIME_SESSION_STATE_H
 

@@ -115,7 +115,7 @@ taper_status taper_value_string(taper_context *context, const char *text, size_t
     return box_object(context->heap, taper_string_new(context->heap, text, length), value, error);
 }
 
-// Checks the arguments that all functions that create tensors have.
+// Checks the arguments that are common to all functions that create tensors.
 static taper_status check_tensor(const taper_context *context, taper_dtype dtype, bool quantized, size_t rank,
                                  const int64_t *sizes, taper_value **value, taper_error *error)
 {
