@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Builds flatbuffers, whose layout is in flatbuffer.h, without a schema compiler: the caller passes slot numbers. A
+// Builds flatbuffers, whose layout flatbuffer.h describes, without a schema compiler: the caller passes slot numbers. A
 // flatbuffer is built from the end, so a target is made before the table that refers to it. Large contents are not
 // copied: they are blocks at the end of the file, which are written from the caller's memory to the sink.
 //

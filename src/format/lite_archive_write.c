@@ -30,7 +30,7 @@ typedef struct storages {
     size_t next;               // number for the name of the next record
     taper_pointer_map indexes; // maps each storage to its index in `items`
     const char *folder;        // folder of the records, such as "data/"
-    const char *suffix;        // suffix of the names of these records
+    const char *suffix;        // suffix of the names of the records in `folder`
 } storages;
 
 typedef struct writer {
@@ -92,7 +92,8 @@ static taper_status open_source(writer *w)
     return TAPER_OK;
 }
 
-// Copies all records of a folder whose names end with the suffix. If several have one name, copies the last one.
+// Copies all records of a folder whose names end with the suffix. If several records have the same name, copies the
+// last of them.
 static taper_status copy_folder(writer *w, const char *folder, const char *suffix)
 {
     for (size_t i = 0; i < w->source.count; i++) {

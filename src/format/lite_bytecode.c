@@ -172,8 +172,8 @@ static taper_status read_opcode(reader *r, taper_val name, uint8_t *op)
     return TAPER_OK;
 }
 
-// Each part of each function is charged, for reading it here and for the loader's later work. Functions may share their
-// tables, so the size of the file does not limit this work.
+// Each part of each function is charged to the budget, for reading the part here and for the loader's later work.
+// Functions may share their tables, so the size of the file does not limit this work.
 enum { STEPS_AN_INSTRUCTION = 20, STEPS_AN_OPERATOR = 200, STEPS_A_CONSTANT = 4, STEPS_A_TYPE = 20 };
 
 static taper_status charge(const reader *r, uint64_t steps, size_t count)

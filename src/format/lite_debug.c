@@ -91,7 +91,8 @@ static taper_status read_entry(sharing *s, const taper_tuple *entry)
     return TAPER_OK;
 }
 
-// Reads the handles. If an allocation fails, skips the rest, because running the model does not need handles.
+// Reads the handles. If an allocation fails, skips the remaining handles, because running the model does not need
+// handles.
 static void read_handles(taper_module *module, const taper_tuple *entries)
 {
     sharing s = {.module = module};

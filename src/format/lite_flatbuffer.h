@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Declarations for the files that read a lite module from a flatbuffer. The files that write one use only the slots and
-// the kinds of this header.
+// Declarations for the files that read a lite module from a flatbuffer. The files that write such a flatbuffer use only
+// the slots and the kinds of this header.
 //
 // The module is a list of values ("ivalues"): numbers, tensors, containers, objects and functions. They refer to each
 // other by index. A writer can refer only to values that it has written before. The reader therefore accepts only

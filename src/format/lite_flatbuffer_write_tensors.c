@@ -17,7 +17,7 @@ static taper_status add_storage(taper_fb_writer *w, taper_storage *storage, size
     return TAPER_OK;
 }
 
-// Writes sizes or strides, which have 32 bits in this format. Fails if one of them needs more.
+// Writes sizes or strides, which have 32 bits in this format. Fails if one of them does not fit in 32 bits.
 static taper_status put_dims(taper_fb_writer *w, const int64_t *dims, size_t count, taper_fbb_ref *ref)
 {
     uint32_t small[TAPER_MAX_RANK];

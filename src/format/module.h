@@ -200,7 +200,7 @@ typedef struct taper_blob {
     void (*release)(void *user); // called with `user` when borrowed bytes are no longer used; may be NULL
     void *user;
     taper_mapping mapping; // mapping of the file; its data is NULL if there is none
-    void *owned;           // block of `size` bytes from the allocator that the blob frees, or NULL
+    void *owned;           // block of `size` bytes that the blob frees, or NULL
 } taper_blob;
 
 // Returns the kind of a storage that borrows the blob's bytes.

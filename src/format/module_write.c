@@ -46,7 +46,8 @@ int64_t taper_write_operator_version(const taper_module *module)
         for (size_t i = 0; i < function->operator_count; i++) {
             const taper_lite_operator *op = &function->operators[i];
             for (size_t c = 0; c < sizeof changes / sizeof changes[0]; c++) {
-                // If an operator has its old meaning in the module, the version to write must be below the change.
+                // If an operator has its old meaning in the module, the version to write must be lower than the version
+                // of the change.
                 if (changes[c].version > version && changes[c].version <= module->operator_version &&
                     strcmp(changes[c].name, op->name) == 0 &&
                     (changes[c].overload == NULL || strcmp(changes[c].overload, op->overload) == 0)) {

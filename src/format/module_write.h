@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes a lite module, and states what the writers of both containers require. A writer only reads the module and
-// writes its content. The code that filled the functions has chosen instructions that are valid for the bytecode
-// version.
+// Writes a lite module, and states what the writers of zip archives and of flatbuffers require. A writer only reads the
+// module and writes its content. The code that filled the functions has chosen instructions that are valid for the
+// bytecode version.
 //
 // Each bytecode_version requires the following of the module's functions, which the writers do not check:
 // 4     every argument of an operator's schema is pushed, because no default is filled in
@@ -29,8 +29,8 @@
 typedef struct taper_write_options {
     int bytecode_version;     // bytecode version to write; 0 for the module's own version; 8 and 9 are equivalent
     const char *archive_name; // name of the folder in a zip archive; NULL for "archive"
-    // Files to add to the module's extra files. A file with the name of an existing file replaces the existing file, or
-    // only removes the existing file if its own data is NULL.
+    // Files to add to the module's extra files. An entry with the name of an existing file replaces that file, or only
+    // removes it if the entry's data is NULL.
     const taper_module_extra *extras;
     size_t extra_count;
     bool without_debug; // true to omit debug handles, and the records of the module's file that explain them

@@ -278,7 +278,7 @@ static taper_status build(taper_pickle *p)
 static taper_status reduce(taper_pickle *p)
 {
     TAPER_TRY(need(p, 2));
-    // The arguments are removed from their slot, because the call pushes its result into it.
+    // The arguments are removed from their slot, because the call pushes its result into this slot.
     const taper_pickle_slot arguments = p->stack[p->count - 1];
     const taper_pickle_global *global = taper_pickle_global_of(p, p->stack[p->count - 2].value);
     const bool member = global != NULL && global->kind == TAPER_GLOBAL_CLASS && arguments.value.tag != TAPER_TUPLE;

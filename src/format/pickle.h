@@ -13,8 +13,8 @@ typedef struct taper_class_host {
     // Decides how a new object gets its state. If *taken is set to true, the function has taken over the state.
     // Otherwise the names in the state become attributes of the object.
     taper_status (*set_state)(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error);
-    // Finds the member with this value of the enum class_name, and sets *member to a reference to it. NULL if the
-    // pickle cannot contain enums.
+    // Finds the member of the enum class_name that has this value, and sets *member to a reference to the member. The
+    // pointer is NULL if the pickle cannot contain enums.
     taper_status (*member)(void *user, const char *class_name, taper_val value, taper_val *member, taper_error *error);
 } taper_class_host;
 

@@ -193,7 +193,7 @@ static taper_status type_dict(taper_pickle *p, taper_dict *dict, const taper_typ
     return TAPER_OK;
 }
 
-// Pushes the container that is one of the arguments. It now has element types.
+// Pushes the argument that is a container, after its element types were set.
 static taper_status push_container(taper_pickle *p, taper_val container, unsigned argument_depth)
 {
     return taper_pickle_push(p, taper_val_retain(container), argument_depth - 1, false);
@@ -370,8 +370,8 @@ static taper_status set_native(taper_pickle *p, taper_object *object, taper_val 
     return taper_object_set(object, 0, state, p->error);
 }
 
-// Sets the state of an object of any other class. The names in the state become the attributes of the class, in this
-// order.
+// Sets the state of an object whose class is not a native class of PyTorch. The names in the state become the
+// attributes of the class, in this order.
 static taper_status set_attributes(taper_pickle *p, taper_object *object, const taper_dict *state)
 {
     const char **names = taper_alloc(p->allocator, state->count * sizeof *names);

@@ -41,7 +41,7 @@ typedef enum taper_global_kind {
     TAPER_GLOBAL_SPARSE,
     TAPER_GLOBAL_LEGACY,
     TAPER_GLOBAL_SUBCLASS, // function that rebuilds a tensor of a Python subclass
-    TAPER_GLOBAL_NOTHING   // name in the pickle of a subclass tensor that is not needed; a call of it returns None
+    TAPER_GLOBAL_NOTHING   // unneeded name in the pickle of a subclass tensor; a call of the name returns None
 } taper_global_kind;
 
 typedef struct taper_pickle_global {

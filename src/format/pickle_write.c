@@ -46,7 +46,8 @@ void taper_pickler_free(taper_pickler *p)
     taper_pointer_free(p->allocator, &p->objects);
 }
 
-// A reader's stack is limited. If the pickle needs more, writing fails, because no reader would accept it.
+// A reader's stack is limited. If the pickle needs a larger stack, writing fails, because no reader would accept the
+// pickle.
 void taper_pickler_op(taper_pickler *p, taper_pickle_opcode op, int64_t change)
 {
     taper_bytes_byte(&p->bytes, op);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Internal parts of the reader of .pt2 files. Only its own files include this header.
+// Internal parts of the reader of .pt2 files. Only the files of this reader include this header.
 #ifndef TAPER_FORMAT_PT2_PARTS_H
 #define TAPER_FORMAT_PT2_PARTS_H
 
@@ -57,7 +57,7 @@ typedef struct taper_pt2 {
     size_t mention_count, mention_capacity;
 
     taper_pt2_array inputs, outputs; // arrays of taper_pt2_spec, in the order of the graph's inputs and outputs
-    // True for the first schema, which has specs by name and none for the caller's inputs and outputs.
+    // True for the first schema, which has specs by name, and no specs for the caller's inputs and outputs.
     bool old_signature;
     taper_pt2_array fields; // array of taper_pt2_fields
     taper_pt2_array blobs;  // array of taper_pt2_blob
@@ -76,7 +76,7 @@ TAPER_COLD taper_status taper_pt2_fail(taper_pt2 *r, taper_status status, const 
 
 // Reads the value of one member of an object into `to`. Calls taper_json_skip if the name is unknown.
 typedef taper_status taper_pt2_member(taper_pt2 *r, const taper_json_text *name, void *to);
-// Calls `read` for every member of an object whose value is not null.
+// Calls `read` for every member of an object, except members with the value null.
 TAPER_MUST_USE taper_status taper_pt2_members(taper_pt2 *r, taper_pt2_member *read, void *to);
 
 enum { TAPER_PT2_ITEM = 128 };

@@ -171,7 +171,7 @@ typedef struct taper_pt2_input {
     uint8_t kind; // a taper_pt2_input_kind
     bool persistent;
     const char *target;             // name of the weight or constant that the input stands for, or NULL
-    const taper_pt2_weight *weight; // never NULL for PARAMETER, BUFFER, TENSOR, OBJECT
+    const taper_pt2_weight *weight; // the weight that `target` names; never NULL for PARAMETER, BUFFER, TENSOR, OBJECT
     // If the input is a tensor of a Python subclass, the weight is its first part, and this is the number of bytes of
     // ".PART" at the end of the weight's name. Otherwise 0.
     size_t part_length;

@@ -118,8 +118,8 @@ static taper_status find_names(taper_pt2 *r, taper_pt2_tree *tree)
     return status == TAPER_ERROR_RESOURCE ? status : TAPER_OK;
 }
 
-// Finds the field names of a named tuple. The context names its class. Files before PyTorch 2.8 do not contain field
-// names.
+// Finds the field names of a named tuple. The context names the tuple's class. Files before PyTorch 2.8 do not contain
+// field names.
 static taper_status find_fields(taper_pt2 *r, taper_pt2_tree *tree)
 {
     const taper_pt2_fields *fields = r->fields.items;
