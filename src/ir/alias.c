@@ -422,7 +422,7 @@ static void look_at_node(const taper_aliases *a, const taper_node *node)
 }
 
 // Joins and marks the values of a block. The cost, one step for each pair of input and output, is charged first. When
-// the budget is spent, the rest is skipped, and taper_aliases_create fails.
+// the budget is spent, the remaining nodes are skipped, and taper_aliases_create fails.
 static void look_at_block(const taper_aliases *a, const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {

@@ -39,7 +39,8 @@ bool taper_value_memory_handed_on(const taper_ir_value *value);
 bool taper_value_object_handed_on(const taper_ir_value *value);
 // Returns the answer of taper_value_memory_handed_on for a single use.
 bool taper_use_hands_on_memory(const taper_value_use *use);
-// Returns true if every user of this list or dict only reads its items. Then nothing changes it or hands it on.
+// Returns true if every user of this list or dict only reads its items. In this case, nothing changes the list or dict,
+// or hands it on.
 bool taper_value_is_only_read(const taper_ir_value *container);
 
 #endif

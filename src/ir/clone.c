@@ -17,7 +17,7 @@ typedef enum clone_kind { CLONE_ALL, CLONE_HOST_CONSTANTS, CLONE_GRADIENTS } clo
 struct taper_clone_memo {
     taper_heap *heap;
     taper_error *error;
-    memo_entry *entries; // table; while `owned`, each `to` is a reference that the memo holds until the end
+    memo_entry *entries; // table; the `to` of an entry with `owned` is a reference that the memo holds until the end
     size_t count, capacity;
     clone_kind kind;
 };
@@ -156,7 +156,7 @@ static taper_status clone_tensor(taper_clone_memo *memo, taper_tensor *tensor, t
     return TAPER_OK;
 }
 
-// Returns a new empty container of the same kind.
+// Returns a new empty container of the same kind as `value`.
 static taper_obj *clone_shell(taper_heap *heap, taper_val value)
 {
     switch (value.tag) {

@@ -77,7 +77,7 @@ static bool equals_none(taper_val key)
             (key.as.complex->re != key.as.complex->re || key.as.complex->im != key.as.complex->im));
 }
 
-// Charges the probes beyond those that a good hash needs. Returns false if the budget is spent.
+// Charges to the budget the probes beyond those that a good hash needs. Returns false if the budget is spent.
 static bool charge_looks(const taper_dict *dict, uint64_t looks)
 {
     return looks <= FREE_LOOKS || taper_spend(taper_heap_allocator(dict->head.head.heap), STEPS_A_LOOK * looks);

@@ -13,7 +13,7 @@
 #include "ir/value.h"
 
 typedef enum taper_node_kind {
-    TAPER_NODE_CONSTANT, // no inputs; member constant is the value
+    TAPER_NODE_CONSTANT, // no inputs; member `constant` is the value
     TAPER_NODE_OP,   // members op and schema; inputs: all arguments of the schema, or any number for a vararg schema
     TAPER_NODE_IF,   // inputs: condition
     TAPER_NODE_LOOP, // inputs: maximum number of iterations, condition, carried values
@@ -60,7 +60,7 @@ typedef struct taper_ir_value {
 typedef struct taper_ir_input {
     taper_ir_value *value;
     taper_value_use use;
-    bool last; // true if nothing reads the value afterwards; set by the planner
+    bool last; // true if nothing reads the value after this use; set by the planner
 } taper_ir_input;
 
 // Members that only nodes of one kind have. All are zero at first.

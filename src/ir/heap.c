@@ -39,11 +39,11 @@ struct taper_heap {
     taper_spin lock;
     size_t live; // number of live objects, plus one for the owner
     taper_container *containers;
-    _Atomic(taper_storage_source *) source; // read by every thread that frees a storage
+    _Atomic(taper_storage_source *) source; // source of storages; every thread that frees a storage reads this pointer
     size_t bytes, used;
     atomic_uint copies;
-    // limit and calls are read without the lock, and set without it between runs. They are atomic because other threads
-    // may create values from results at that time.
+    // `limit` and `calls` are read without the lock, and between runs they are also set without the lock. They are
+    // atomic because other threads may create values from results at that time.
     _Atomic(size_t) limit, calls;
     atomic_bool refused; // true if the limit refused a block since it was set
     free_block *small[SMALL_CLASSES + 1];

@@ -19,8 +19,8 @@ const taper_allocator *taper_heap_allocator(const taper_heap *heap);
 void *taper_heap_alloc(taper_heap *heap, size_t size);
 void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
 // Allocates a block that will be kept for many runs. Freed blocks are not reused for it, because the next run would
-// then lack one. If `replaces` is true, the caller frees such a block in return, so a freed block may be reused. A trim
-// after planning does not reserve memory for lasting blocks, because they are not scratch memory.
+// then lack a block. If `replaces` is true, the caller frees such a block in return, so a freed block may be reused. A
+// trim after planning does not reserve memory for lasting blocks, because they are not scratch memory.
 void *taper_heap_alloc_lasting(taper_heap *heap, size_t size, bool replaces);
 void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size);
 // Registers an object whose members the caller has set, and sets its tag. A container is linked into the heap's list of

@@ -92,7 +92,7 @@ typedef struct taper_infer_call {
     size_t count;
 } taper_infer_call;
 
-// Returns the argument with that name, or NULL if there is none or it is unknown.
+// Returns the argument with that name, or NULL if there is no such argument, or if the argument is unknown.
 const taper_known *taper_infer_named(const taper_infer_call *call, const char *name);
 // Returns the shape of the tensor that is argument `at`, or an unknown shape if the argument is not a tensor.
 taper_shape taper_infer_tensor(const taper_infer_call *call, size_t at);

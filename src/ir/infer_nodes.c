@@ -64,7 +64,7 @@ static bool holds(const taper_shapes *shapes, const taper_ir_value *value)
     return value->id >= shapes->first && value->id - shapes->first < shapes->count;
 }
 
-// Returns true if a fact about the value as a tensor is known. Otherwise the value may also be something other than a
+// Returns true if a fact about the value as a tensor is known. If no such fact is known, the value need not be a
 // tensor.
 static bool is_tensor(const taper_shape *shape)
 {

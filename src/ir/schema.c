@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parses operator schemas: "aten::add.out(Tensor self, Tensor other, *, Scalar alpha=1, Tensor(a!) out) -> Tensor(a!)".
 // The texts are part of the library, so a mistake in a text is a bug. The parser nevertheless reports such a mistake as
-// an error.
-// ops/list/registered.c checks schemas that a host registers before they come here.
+// an error. If a host registers a schema, ops/list/registered.c checks the text before this parser reads it.
 #include "ir/schema.h"
 
 #include <math.h>

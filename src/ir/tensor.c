@@ -107,7 +107,8 @@ bool taper_tensor_is_dense(const taper_tensor *tensor)
     if (taper_tensor_is_contiguous(tensor) || taper_tensor_is_channels_last(tensor)) {
         return true;
     }
-    // Visits the dimensions from the smallest stride up. Each stride must equal the product of the sizes before.
+    // Visits the dimensions from the smallest stride up. Each stride must equal the product of the sizes of the
+    // dimensions visited before.
     int64_t want = 1;
     bool done[TAPER_MAX_RANK] = {false};
     for (unsigned step = 0; step < tensor->rank; step++) {

@@ -29,7 +29,7 @@ typedef enum taper_storage_kind {
     TAPER_STORAGE_SCALED,  // no memory until it is computed (ir/scaled_storage.h)
     TAPER_STORAGE_DEVICE   // memory of a device; data is NULL, and `memory` contains the elements of the only tensor of
                            // this storage
-} taper_storage_kind;      // the owner of data
+} taper_storage_kind;      // says what owns the memory at a storage's `data`
 
 typedef struct taper_storage {
     taper_obj head;
@@ -142,10 +142,10 @@ inline int64_t taper_tensor_numel(const taper_tensor *tensor)
     return n;
 }
 // Sets steps[d] to the distance from one index of dimension d to the next, in units of `unit` (1: elements; size of an
-// element: bytes). It is 0 if there is no next index, or no element. Loops must use these steps and not the strides.
-// All elements are within the storage, so the sum of all steps times their sizes does not overflow. Strides may
-// overflow: for a dimension of size 1 PyTorch allows any stride up to INT64_MAX. Strides are used only to compute the
-// strides of views.
+// element: bytes). The step is 0 if there is no next index, or no element. Loops must use these steps and not the
+// strides. All elements are within the storage, so the sum of all steps times their sizes does not overflow. Strides
+// may overflow: for a dimension of size 1 PyTorch allows any stride up to INT64_MAX. Strides are used only to compute
+// the strides of views.
 void taper_tensor_steps(const taper_tensor *tensor, size_t unit, int64_t *steps);
 // Returns the step of dimension d, in elements.
 int64_t taper_tensor_step(const taper_tensor *tensor, size_t d);

@@ -47,7 +47,7 @@ typedef struct taper_class {
 // freed with the table. They return NULL if memory is missing.
 void *taper_types_alloc(taper_types *types, size_t size); // returns zeroed memory
 const char *taper_types_string(taper_types *types, const char *text,
-                               size_t length); // returns a NUL-terminated copy; equal texts share one
+                               size_t length); // returns a NUL-terminated copy; equal texts share one copy
 // Returns the class with this name and these attributes. slots is NULL if the attributes are unknown. The names are
 // copied. Equal arguments give the same class.
 const taper_class *taper_types_class(taper_types *types, const char *name, size_t count, const char *const *slots);

@@ -38,8 +38,8 @@ typedef struct taper_string {
     char data[]; // bytes followed by a NUL; usually UTF-8, but any bytes are possible
 } taper_string;
 
-// The head of a container. Containers may form cycles. A heap therefore keeps a list of its containers and frees the
-// remaining ones when it is closed.
+// The head of a container. Containers may form cycles. A heap therefore keeps a list of its containers. When the heap
+// is closed, it frees the containers that still exist.
 typedef struct taper_container {
     taper_obj head;
     struct taper_container *previous, *next; // neighbours in the heap's list of containers

@@ -13,8 +13,8 @@ typedef struct taper_walk_dim {
     int64_t steps[TAPER_WALK_SIDES];
 } taper_walk_dim;
 
-// The dimensions in the order in which they were added, the fastest first. Steps and positions are in a unit that the
-// caller chooses. No size is 0.
+// The dimensions in the order in which they were added; the index of the first one changes fastest. Steps and positions
+// are in a unit that the caller chooses. No size is 0.
 typedef struct taper_walk {
     size_t rank, sides;
     int64_t at[TAPER_WALK_SIDES]; // position of each operand, 0 at first
@@ -39,8 +39,8 @@ inline int64_t *taper_walk_add(taper_walk *walk, int64_t size)
     return dim->steps;
 }
 
-// Adds the dimensions 0 to rank - 1 with these sizes; the last one is the fastest. The dimension `without` is skipped
-// (SIZE_MAX for none). a, b: strides of the two operands; b is NULL if there is only one.
+// Adds the dimensions 0 to rank - 1 with these sizes; the index of the last dimension changes fastest. The dimension
+// `without` is skipped (SIZE_MAX for none). a, b: strides of the two operands; b is NULL if there is only one operand.
 void taper_walk_over(taper_walk *walk, size_t rank, const int64_t *sizes, size_t without, const int64_t *a,
                      const int64_t *b);
 
