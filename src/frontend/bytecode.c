@@ -128,7 +128,7 @@ static taper_status node_from_stack(lowering *l, taper_block *block, size_t pc, 
 }
 
 // Returns the number of results of an operator whose schema does not fix this number. The next instruction stores the
-// results and contains the number.
+// results and contains their number.
 static size_t results_by_store(const lowering *l, size_t pc)
 {
     if (pc + 1 < l->function->instruction_count && l->function->instructions[pc + 1].op == TAPER_LITE_STOREN) {
@@ -246,7 +246,7 @@ static taper_status lower_if(lowering *l, taper_block *block, size_t *pc, size_t
     }
     TAPER_TRY(need(l, start, floor, 1));
     taper_ir_value *condition = l->stack[--l->height];
-    // The number of outputs is known only after the blocks are lowered. The first block determines it.
+    // The number of outputs is known only after the blocks are lowered. The first block determines this number.
     taper_block *blocks[2];
     TAPER_TRY(taper_block_create(l->graph, NULL, 0, &blocks[0], l->error));
     TAPER_TRY(taper_block_create(l->graph, NULL, 0, &blocks[1], l->error));

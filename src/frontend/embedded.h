@@ -17,7 +17,7 @@ static inline bool taper_knows_embedded(void)
 #endif
 }
 
-// Rewrites graphs that run embedded models so that they compute with operators instead, if possible.
+// Rewrites the graphs that run embedded models: if possible, these graphs compute with operators instead.
 static inline TAPER_MUST_USE taper_status taper_lower_embedded(taper_module *module, taper_val root,
                                                                taper_registry *registry, taper_graph *const *graphs,
                                                                size_t count, taper_error *error)

@@ -300,8 +300,8 @@ static taper_status bind_inputs(taper_export_lowering *l, uint32_t *const *slots
     return TAPER_OK;
 }
 
-// Copies the new contents to buffers, parameters and inputs that the original program writes to, at the end of the run,
-// as PyTorch does.
+// At the end of the run, copies the new contents to the buffers, parameters and inputs that the original program writes
+// to, as PyTorch does.
 static taper_status write_back(taper_export_lowering *l, taper_ir_value *const *inputs, taper_ir_value *const *outputs)
 {
     const taper_pt2_program *p = l->program;

@@ -67,8 +67,8 @@ TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper
 // ---- autocast.c: casts before operators inside autocast
 
 // Casts the node's arguments if autocast casts them. op: the operator, or NULL. name: its name, such as "aten::linear".
-// *kept receives the values before the casts, or NULL if nothing is cast. The caller passes it to taper_export_uncast
-// after the node is lowered.
+// *kept receives the values before the casts, or NULL if nothing is cast. The caller passes *kept to
+// taper_export_uncast after the node is lowered.
 TAPER_MUST_USE taper_status taper_export_autocast(taper_export_lowering *l, taper_export_scope *scope,
                                                   const taper_op *op, const char *name, taper_ir_value ***kept);
 void taper_export_uncast(const taper_export_lowering *l, taper_export_scope *scope, taper_ir_value **kept);
@@ -79,11 +79,12 @@ TAPER_MUST_USE taper_status taper_export_composed(taper_export_lowering *l, tape
 // ---- symbols.c: arithmetic of sizes
 TAPER_MUST_USE taper_status taper_export_symbol(taper_export_lowering *l, taper_export_scope *scope, const char *target,
                                                 bool *done);
-// Applies the Python operator or function named `target` to these operands. *result remains NULL if it is not
+// Applies the Python operator or function named `target` to these operands. *result remains NULL if the target is not
 // supported.
 TAPER_MUST_USE taper_status taper_export_apply(taper_export_lowering *l, const char *target, taper_ir_value **operands,
                                                size_t count, taper_ir_value **result);
-// Calls the overload that takes operands of these types. If there is none, calls the overload for floats.
+// Calls the overload that takes operands of these types. If no overload takes these types, calls the overload for
+// floats.
 TAPER_MUST_USE taper_status taper_export_compute(taper_export_lowering *l, const char *name, taper_ir_value **operands,
                                                  size_t count, taper_ir_value **result);
 // ---- control.c: operators on graphs; target is without "torch.ops.higher_order."

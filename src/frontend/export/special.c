@@ -156,7 +156,8 @@ static taper_status lower_layer(taper_export_lowering *l, taper_export_scope *sc
 {
     const taper_pt2_node *node = l->node;
     bool alone =
-        // at first, true if the file has names of arguments; the loop clears this flag if another output is used
+        // at first, true if the file has names of arguments; the loop clears this flag if an output other than the
+        // first is used
         node->input_count != 0 && node->inputs[0].name[0] != '\0';
     for (size_t i = 1; alone && i < node->output_count; i++) {
         alone = node->outputs[i].kind != TAPER_PT2_VALUE || !scope->used[node->outputs[i].as.value];

@@ -146,7 +146,7 @@ taper_status taper_export_apply(taper_export_lowering *l, const char *target, ta
         if (strcmp(rows[i].target, target) != 0 || rows[i].operands != count) {
             continue;
         }
-        // True for rounding of an integer, which does not change it.
+        // True for rounding of an integer, which does not change the integer.
         const bool whole = count == 1 && type_of(operands[0])->kind == TAPER_TYPE_INT &&
                            (strncmp(target, "math.", 5) == 0 || strcmp(target, "torch.sym_int") == 0 ||
                             strcmp(target, "builtins.round") == 0) &&

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The class _nnapi.Compilation. A run needs its objects in two cases: the model calls the class in another way than
-// PyTorch's NnapiModule, or the serialized model is known only in a run. The first run turns the serialized model into
-// a graph and a program, which then runs as part of the calling run. Slot 0 of the object is None at first, then the
-// tuple (serialized model, buffers). The tuple is a plain value that is copied with its session. Slot 1 is the program,
-// after it is made.
+// The class _nnapi.Compilation. A run needs objects of this class in two cases: the model calls the class in another
+// way than PyTorch's NnapiModule, or the serialized model is known only in a run. The first run turns the serialized
+// model into a graph and a program, which then runs as part of the calling run. Slot 0 of the object is None at first,
+// then the tuple (serialized model, buffers). The tuple is a plain value that is copied with its session. Slot 1 is the
+// program, after it is made.
 #include "frontend/nnapi/lowering.h"
 #include "ir/storage.h"
 #include "ops/call/made_program.h"

@@ -155,7 +155,7 @@ TAPER_MUST_USE taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const
 // Pads an image with the window's paddings.
 TAPER_MUST_USE taper_status taper_nnapi_pad_image(taper_nnapi_lowering *l, const taper_nnapi_window *w, double filling,
                                                   taper_ir_value *x, taper_ir_value **made);
-// Makes a slice of dimension dim from start to before `end`. INT64_MAX as end means the whole rest.
+// Makes a slice of dimension dim from start to before `end`. INT64_MAX as end means the end of the dimension.
 TAPER_MUST_USE taper_status taper_nnapi_cut(taper_nnapi_lowering *l, taper_ir_value *x, size_t dim, int64_t start,
                                             int64_t end, int64_t step, taper_ir_value **made);
 

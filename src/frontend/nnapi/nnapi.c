@@ -133,8 +133,8 @@ static taper_node *node_in(const taper_block *block, taper_node *node)
     return node;
 }
 
-// Returns the loop that calls op on the list. Searches the nodes of run's block before run or, if `behind` is true,
-// after run. Returns NULL if there is no such loop, or more than one.
+// Returns the loop that calls op on the list. Searches the block of the call `run`: the nodes before the call or, if
+// `behind` is true, after the call. Returns NULL if there is no such loop, or more than one.
 static taper_node *loop_with(const site *s, const taper_node *list, const taper_op *op, bool behind)
 {
     taper_node *found = NULL;
@@ -184,12 +184,12 @@ static bool takes(const taper_node *node, const taper_ir_value *value)
     return false;
 }
 
-// Finds the tensors that are appended to the list between its creation and run. This is the form of a loop that was
-// unrolled. Returns false if the list has other uses.
+// Finds the tensors that are appended to the list between its creation and the call `run`, as an unrolled loop appends
+// them. Returns false if the list has other uses.
 static bool appended(const site *s, const taper_node *list, taper_ir_value **items, size_t room, size_t *count)
 {
     const taper_ir_value *value = &list->outputs[0];
-    bool before = true; // true until the search reaches run
+    bool before = true; // true until the search reaches the call `run`
     *count = 0;
     for (const taper_node *node = list->next; node != NULL; node = node->next) {
         before = before && node != s->run;
@@ -222,7 +222,8 @@ static void remove_appended(taper_node *list)
     taper_node_remove(list);
 }
 
-// Returns true if only `loop` and run use the list. If or_after is true, nodes after run may use it too.
+// Returns true if only `loop` and the call `run` use the list. If or_after is true, nodes after the call may use the
+// list too.
 static bool used_only(const site *s, const taper_node *list, const taper_node *loop, bool or_after)
 {
     const taper_ir_value *value = &list->outputs[0];
@@ -272,7 +273,7 @@ static bool find_lists(const taper_block *block, taper_ir_value **args, taper_ir
     return true;
 }
 
-// Returns the last call of init or init2 of a compilation in the block. *count is incremented by the number of such
+// Returns the last call of init or init2 of a compilation in the block. *count is incremented by the number of these
 // calls.
 static const taper_node *find_init(const taper_block *block, size_t *count)
 {
@@ -354,7 +355,7 @@ static void remove_all(taper_block *block)
 }
 
 // Reads the scales of results as doubles from the templates that init makes: [quantize_per_tensor(zeros(1), scale, …)
-// …]. The serialized model has them only in float32.
+// …]. The serialized model has these scales only in float32.
 static size_t result_scales(const site *s, const taper_block *block, double *scales, size_t room)
 {
     const int64_t slot = taper_object_slot(s->object, "out_templates");
@@ -486,7 +487,7 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
         out_formats == NULL) {
         return TAPER_OK;
     }
-    // The method init has replaced this attribute by contiguous tensors.
+    // The method init has replaced the tensors in the attribute `weights` by contiguous tensors.
     const int64_t weights_slot = taper_object_slot(s->object, "weights");
     const taper_node *patch;
     const taper_val *serialized = serialized_value(s, init, &patch);

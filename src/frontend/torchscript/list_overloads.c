@@ -31,7 +31,7 @@ static bool is_number(const taper_type *type)
 }
 
 // Finds the overload for the actual types. Inside a function, the declared types may have selected the overload for any
-// two numbers. PyTorch selects again after inlining.
+// two numbers. PyTorch selects the overload again after inlining.
 static taper_status find_overload(taper_ts_lowering *l, taper_node *node)
 {
     bool fits = node->schema->arg_count == 2 && node->input_count == 2;

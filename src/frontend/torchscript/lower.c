@@ -528,7 +528,7 @@ taper_status taper_ts_lower_module(taper_ts_lowering *l)
     }
     l->of_root = false;
     TAPER_TRY(collect_classes(l, module->root, 0));
-    // Repeats until nothing is added, because these functions may call more interfaces and make objects of more
+    // Repeats until nothing is added, because the added functions may call more interfaces and make objects of more
     // classes.
     for (bool grown = true; grown;) {
         const size_t before = l->result->count;

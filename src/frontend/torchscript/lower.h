@@ -251,8 +251,8 @@ TAPER_MUST_USE taper_status taper_ts_unify_items(taper_ts_lowering *l, const tap
 bool taper_ts_converts(taper_ts_lowering *l, const taper_type *from, const taper_type *to, int32_t size, bool implicit);
 TAPER_MUST_USE taper_status taper_ts_convert(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding value,
                                              const taper_type *to, int32_t size, taper_ts_binding *out);
-// If a tensor was made from a number of type `to`, returns true and the number in *out. PyTorch does this in called
-// functions, but not in methods of the root.
+// If a tensor was made from a number of type `to`, returns true and the number in *out. PyTorch uses the number instead
+// of the tensor in called functions, but not in methods of the root.
 bool taper_ts_number_behind(const taper_ts_lowering *l, taper_ts_binding value, const taper_type *to,
                             taper_ts_binding *out);
 // Type variables of a schema, with the types that replace them in a call.

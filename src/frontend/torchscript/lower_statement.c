@@ -93,8 +93,8 @@ typedef struct merges {
     size_t count, capacity;
 } merges;
 
-// Adds the variables that the branch has set since `mark` to the merges, and gives them their earlier values again.
-// seen[slot]: 1 + index of the variable in m->items, or 0.
+// Adds the variables that the branch has set since `mark` to the merges, and gives them the values from before the
+// branch again. seen[slot]: 1 + index of the variable in m->items, or 0.
 static taper_status collect(taper_ts_lowering *l, size_t mark, int branch, merges *m, uint32_t *seen)
 {
     for (size_t i = mark; i < l->trail_count; i++) {

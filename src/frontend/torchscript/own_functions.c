@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lowers calls of functions that PyTorch implements in TorchScript under the names of operators. PyTorch inlines their
-// calls when it saves a file. A source therefore contains such a call only if the function was still an operator then,
-// or if another program wrote the source.
+// calls when it saves a file. A source therefore contains such a call only if the function was still an operator when
+// the file was saved, or if a program other than PyTorch wrote the source.
 #include "frontend/torchscript/lower.h"
 #include "ops/list/op_names.h"
 
