@@ -64,7 +64,7 @@ typedef struct taper_compilation {
     bool portable;        // true if the graphs will be written to a file
     bool takes_gradients; // true if runs of the graphs record for gradients, so that operators must stay as they are
     bool keeps_gradients; // true if the host may ask for gradients after runs, which therefore must record
-    bool differentiated; // used by differentiate.c: true after it has examined the graphs
+    bool differentiated;  // used by differentiate.c: true after it has examined the graphs
     // True if the graphs will be saved and not run, so that the compiler may compute scaled weights
     // (ir/scaled_storage.h).
     bool to_save;
@@ -79,9 +79,9 @@ typedef struct taper_compilation {
     taper_module_callstacks *callstacks;
     taper_error *error;
     // Facts about all graphs, which only the compiler uses. Zero at the start.
-    struct taper_set_slots *set_slots;      // used by freeze.c
+    struct taper_set_slots *set_slots;      // attribute slots that graphs set; used by freeze.c
     struct taper_clone_memo *detached;      // used by freeze.c: copies of constants without gradients
-    struct taper_written_storages *written; // used by written_storages.c
+    struct taper_written_storages *written; // storages that graphs write to; used by written_storages.c
     int ranks_change; // used by known_ranks.c: 1 if no graph changes ranks in place, 2 if one does, 0 if unknown
     // Used by constant_lists.c: 1 if no graph changes lists that it did not make, 2 if one does, 0 if unknown.
     int lists_change;

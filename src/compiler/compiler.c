@@ -156,7 +156,8 @@ static bool hides_gradients(const taper_compilation *compilation, const pass *p)
         taper_pass_fuse_add_relu,
         taper_pass_hoist_packed,
 #endif
-        taper_pass_cse, // asking for a gradient frees what was recorded for it, so two equal values must remain two
+        taper_pass_cse, // a request for a gradient frees what was recorded for the requested value, so two equal values
+                        // must remain two
 #endif
         taper_pass_segments};
     for (size_t i = 0; compilation->takes_gradients && i < sizeof hiding / sizeof *hiding; i++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Turns a list such as [2, 2] that is built in every run into one constant. Its items must be constant numbers, strings
 // or None. No operator that takes the list may return or change it. This is certain if the operator's schema declares
-// the argument as int[], float[], bool[] or str[]. An operator that declares t[] could do either, unless it returns
-// only a number, a bool or an item.
+// the argument as int[], float[], bool[] or str[]. An operator that declares t[] could return or change the list,
+// unless it returns only a number, a bool or an item.
 //
 // A list that is already a constant, as attributes are, is frozen if no graph changes a list that it did not make
 // itself. A constant list with tensors, such as the weights of a recurrent network, is then known to remain the same

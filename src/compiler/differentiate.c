@@ -10,7 +10,7 @@
 enum {
     MOST_ASKS = 16,        // largest number of requests of a model
     MOST_USES = 256,       // largest number of uses of a container that are read
-    MOST_COMPOSITIONS = 8, // compositions may consist of compositions
+    MOST_COMPOSITIONS = 8, // largest number of rounds for one request; compositions may consist of compositions
     MOST_NODES = 1 << 16   // largest number of nodes of a graph with a request
 };
 
@@ -18,7 +18,8 @@ typedef struct asks {
     taper_compilation *compilation;
     taper_node *nodes[MOST_ASKS];
     taper_ir_value *made[MOST_ASKS];
-    taper_node *before[MOST_ASKS]; // the node before all nodes that were made for a request, or NULL
+    taper_node
+        *before[MOST_ASKS]; // for each request: the node before all nodes that were made for the request, or NULL
     size_t count;
     bool declined;
 } asks;
@@ -28,8 +29,8 @@ static bool is_parameter(const taper_ir_value *value)
     return value->node == NULL && value->block->parent == NULL;
 }
 
-// Returns true for a tensor from outside, whose flag says whether it needs a gradient: a parameter, a constant, or an
-// item of a container from outside to which the graph adds nothing.
+// Returns true for a tensor from outside, whose flag requires_grad says whether the tensor needs a gradient: a
+// parameter, a constant, or an item of a container from outside to which the graph adds nothing.
 static bool has_flag(const taper_ir_value *value)
 {
     const taper_node *const node = value->node;

@@ -12,14 +12,16 @@
 
 // Facts about values, as bits. A list has the facts NEEDS and WANTED of its items.
 enum {
-    TAPER_AHEAD_REACHED = 1,      // an output of the request depends on the value
-    TAPER_AHEAD_NEEDS = 2,        // the value needs a gradient, because it was computed from a leaf
-    TAPER_AHEAD_WANTED = 4,       // an input of the request, or computed from an input
-    TAPER_AHEAD_ASKED = 8,        // an input of the request
-    TAPER_AHEAD_USED = 16,        // an operator with a derivative has used the value before it needed a gradient
-    TAPER_AHEAD_OVERWRITTEN = 32, // an in-place operator has written to the value; later users take its result
-    TAPER_AHEAD_SEEN = 64,        // the value's node comes before the node that is examined
-    TAPER_AHEAD_OWNED = 128       // only later sums read the value's gradient so far, so they may write to it
+    TAPER_AHEAD_REACHED = 1, // an output of the request depends on the value
+    TAPER_AHEAD_NEEDS = 2,   // the value needs a gradient, because it was computed from a leaf
+    TAPER_AHEAD_WANTED = 4,  // an input of the request, or computed from an input
+    TAPER_AHEAD_ASKED = 8,   // an input of the request
+    TAPER_AHEAD_USED = 16,   // an operator with a derivative has used the value before it needed a gradient
+    TAPER_AHEAD_OVERWRITTEN =
+        32,                // an in-place operator has written to the value; later users take the operator's result
+    TAPER_AHEAD_SEEN = 64, // the value's node comes before the node that is examined
+    TAPER_AHEAD_OWNED =
+        128 // only sums that come later read the value's gradient so far, so these sums may write to the gradient
 };
 
 enum {
@@ -32,13 +34,13 @@ typedef struct taper_ahead {
     taper_compilation *compilation;
     taper_arena *arena; // memory of everything below
     taper_node *ask;    // the call of aten::grad
-    taper_block *block; // its block
+    taper_block *block; // block that contains the call `ask`
     const taper_node *outputs, *inputs;
     const taper_node *grads_given; // list of given gradients, or NULL
     bool allows_unused;            // the argument allow_unused
     const char *why;               // reason why the request remains a call; NULL if it is replaced
-    size_t value_count;            // values with smaller numbers are known
-    uint8_t *facts;                // TAPER_AHEAD_ bits by number of the value
+    size_t value_count; // number of entries in `facts`, `grads` and `shapes`; values made later have larger numbers
+    uint8_t *facts;     // TAPER_AHEAD_ bits by number of the value
     taper_aliases *aliases;
     bool *written;         // by alias set: true if a node writes to a tensor of the set after the first leaf
     bool started, escaped; // true after the first leaf; true after a container has taken a value that needs a gradient
@@ -51,7 +53,7 @@ typedef struct taper_ahead {
     taper_ir_value *made;    // the list of the gradients
 } taper_ahead;
 
-// Returns the facts about a value. A value that was made later has none.
+// Returns the facts about a value. A value that was made for the request has no facts.
 static inline unsigned taper_ahead_facts(const taper_ahead *a, const taper_ir_value *value)
 {
     return value->id < a->value_count ? a->facts[value->id] : 0;
@@ -71,13 +73,14 @@ static inline void taper_ahead_decline(taper_ahead *a, const char *why)
 {
     a->why = a->why != NULL ? a->why : why;
 }
-// Reads a flag among the arguments, which is `otherwise` for None. Returns false if it is not constant.
+// Reads the flag in argument `index`; None stands for `otherwise`. Returns false if the argument is not constant.
 bool taper_ahead_read_flag(const taper_node *node, size_t index, bool otherwise, bool *flag);
-// Reads the flags create_graph and retain_graph of a request. Returns false if they are not constant.
+// Reads the flags create_graph and retain_graph of a request. Returns false if the flags are not constant.
 bool taper_ahead_read_flags(const taper_node *ask, bool *creates, bool *keeps);
-// Returns the tensor that a value is, before the operators that return their argument: requires_grad_ and unwrapping.
+// Returns the tensor that the value is: follows the value back through operators that return their argument
+// (requires_grad_ and unwrapping).
 taper_ir_value *taper_ahead_root(taper_ir_value *value);
-bool taper_ahead_returns_argument(const taper_node *node); // true for these operators
+bool taper_ahead_returns_argument(const taper_node *node); // true for the operators that taper_ahead_root follows
 // Returns true if the operator may return an argument itself, as contiguous does.
 bool taper_ahead_may_be_argument(const taper_node *node);
 // Returns true if a result of the node has the fact.
@@ -100,7 +103,8 @@ bool taper_ahead_separate(const taper_ahead *a, taper_node *node);
 TAPER_MUST_USE taper_status taper_ahead_find_paths(taper_ahead *a);
 // Makes the nodes before the request, and sets a->made and a->before (differentiate_nodes.c).
 TAPER_MUST_USE taper_status taper_ahead_make_nodes(taper_ahead *a);
-// Replaces a call of an operator by its composition. It declines if there is none for its arguments.
+// Replaces a call of an operator by its composition. Declines the request if there is no composition for these
+// arguments.
 TAPER_MUST_USE taper_status taper_ahead_compose(taper_ahead *a, taper_node *node);
 
 #endif

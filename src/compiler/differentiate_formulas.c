@@ -104,7 +104,8 @@ static bool is_one(taper_val value)
     return number.tag == TAPER_INT && number.as.i == 1;
 }
 
-// Returns true if the node gives a result of the sizes and the dtype of its only tensor, if that is a float.
+// Returns true if the node has one tensor argument, and its result has the sizes and dtype of this tensor whenever the
+// tensor is float.
 static bool keeps_shape(const taper_node *node)
 {
     size_t tensors = 0;
@@ -190,7 +191,7 @@ taper_status taper_ahead_shape(taper_ahead *a, taper_ir_value *value, taper_val 
     return TAPER_OK;
 }
 
-// Finds what formulas take for an argument of which they read only the sizes.
+// Finds the value that formulas get in place of an argument if they read only the argument's sizes.
 static taper_status shape_of_argument(const taper_ahead_maker *m, size_t arg, taper_val *shape)
 {
     taper_ir_value *const value = taper_node_in(m->node, arg);
@@ -278,8 +279,8 @@ taper_status taper_ahead_run_formula(const taper_ahead_maker *m, const taper_gra
     return taper_formula_run(formula, &values, found);
 }
 
-// Replaces linalg_norm by the norm of vectors, which it is for one dimension, or if neither an order nor dimensions are
-// given.
+// Replaces linalg_norm by the norm of vectors. The two are equal for one dimension, or if neither an order nor
+// dimensions are given.
 static taper_status norm_of_vectors(const taper_ahead_maker *m, taper_node *node, bool *done)
 {
     *done = false;

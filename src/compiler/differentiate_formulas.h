@@ -8,28 +8,29 @@
 
 enum { TAPER_AHEAD_ITEMS = 64, TAPER_AHEAD_ARGUMENTS = 64 }; // largest numbers of items of a list, and of arguments
 
-// The place for new nodes, and the node for which they are made.
+// The place for new nodes, and the node for which these nodes are made.
 typedef struct taper_ahead_maker {
     taper_ahead *a;
-    taper_node *before;     // new nodes come before this one
+    taper_node *before;     // node before which new nodes are inserted
     const taper_node *node; // node whose formulas run
     uint32_t first;         // number of the first value that is made for the node
-    bool composes;          // true if they give the results of the node, not gradients
+    bool composes;          // true if the new nodes give the results of `node`, false if they give gradients
 } taper_ahead_maker;
 
 // Represents a value of the program as a value of a formula (taper_formula_values).
 taper_val taper_ahead_symbol(const taper_ir_value *value);
-// Returns the value of the program that it represents, or NULL if it represents none.
+// Returns the value of the program that `symbol` represents, or NULL if it represents none.
 taper_ir_value *taper_ahead_value(taper_val symbol);
 TAPER_MUST_USE taper_status taper_ahead_list(const taper_ahead_maker *m, const taper_val *items, size_t count,
                                              const taper_type *type, taper_ir_value **made);
 // Makes a call of an operator, with the defaults of the arguments after `count`.
 TAPER_MUST_USE taper_status taper_ahead_call_all(const taper_ahead_maker *m, const taper_op *op, const taper_val *args,
                                                  size_t count, taper_node **made);
-// Does the same, for an operator with one result.
+// Does what taper_ahead_call_all does, for an operator with one result.
 TAPER_MUST_USE taper_status taper_ahead_call(const taper_ahead_maker *m, const taper_op *op, const taper_val *args,
                                              size_t count, taper_ir_value **result);
-// Finds or makes a value with the sizes and the dtype of a tensor, which need not live as long as its elements.
+// Finds or makes a value that has only the sizes and the dtype of a tensor, so that the tensor's elements can be freed
+// before the value is read.
 TAPER_MUST_USE taper_status taper_ahead_shape(taper_ahead *a, taper_ir_value *value, taper_val *shape);
 // Declines if the elements of a tensor, or of the items of a list, are overwritten after they were read.
 void taper_ahead_check_elements(taper_ahead *a, taper_ir_value *value);

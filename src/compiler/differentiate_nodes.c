@@ -26,7 +26,8 @@ static bool is_new(const taper_ahead_maker *m, const taper_ir_value *grad)
             taper_node_calls(value->node, TAPER_OP(taper_sum_product)));
 }
 
-// Adds a gradient to that of a value. The sum is written to one of them if nothing else reads it, as on the tape.
+// Adds grad to the gradient of a value. The sum is written to one of the two tensors if nothing else reads this tensor,
+// as on the tape.
 static taper_status add_grad(const taper_ahead_maker *m, taper_ir_value *value, taper_ir_value *grad)
 {
     taper_ahead *const a = m->a;
@@ -253,7 +254,7 @@ static taper_status visit(taper_ahead *a, taper_node *node)
 
 // ---- the request
 
-// Starts with the gradients of the outputs: those that are given, or ones.
+// Starts with the gradients of the outputs: the gradients that the request gives, or tensors of ones.
 static taper_status start(const taper_ahead_maker *m)
 {
     const taper_ahead *const a = m->a;
@@ -328,8 +329,8 @@ static uint32_t last_made_user(const taper_ahead *a, const taper_ir_value *value
     return last;
 }
 
-// If a gradient reads the elements of a tensor after the sizes, or a few nodes earlier, the tensor needs no second
-// value for its sizes.
+// A second value for a tensor's sizes is not needed if the tensor's elements are read after the last use of this value,
+// or only a few nodes before it. This function removes such second values.
 static void leave_shapes(const taper_ahead *a)
 {
     enum { FEW = 16 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Finds the nodes between the inputs and the outputs of a request for gradients. The tape decides while a program runs;
-// this file decides earlier, and declines wherever it cannot know that the nodes would give the same results and
+// this file decides before the run, and declines wherever it cannot know that the nodes would give the same results and
 // errors.
 #include "compiler/differentiate.h"
 #include "compiler/facts.h"
@@ -94,8 +94,8 @@ static bool is_outside(const taper_ir_value *value)
     return maker == NULL || maker->kind != TAPER_NODE_OP || taper_node_has(maker, TAPER_OP_ITEM);
 }
 
-// Notes the tensors from outside that an operator with a derivative, or a list for it, uses. The host may have passed
-// the same tensor twice.
+// Notes the tensors from outside that an operator with a derivative uses, itself or through a list. The host may have
+// passed the same tensor twice.
 static void note_outside(taper_ahead *a, const taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -130,8 +130,8 @@ static void visit_flag(taper_ahead *a, const taper_node *node)
             a, taper_ahead_has(a, root, TAPER_AHEAD_NEEDS) || flag == NULL ? "the flag requires_grad changes" : NULL);
         return;
     }
-    // The host may already have set the flag of a tensor that it passes, so that earlier users count too. A tensor that
-    // may be another one could get the flag by that name.
+    // The host may already have set requires_grad on a tensor that it passes, so earlier users count too. If two values
+    // may be the same tensor, the flag could be set through the other value.
     if (root->block != a->block || taper_ahead_has(a, root, TAPER_AHEAD_USED) ||
         (root->node != NULL && !is_outside(root) && taper_ahead_may_be_argument(root->node))) {
         taper_ahead_decline(a, "an input was used before its flag requires_grad was set");
@@ -147,7 +147,7 @@ static bool holds_numbers(const taper_type *type)
     return item == TAPER_TYPE_INT || item == TAPER_TYPE_FLOAT || item == TAPER_TYPE_BOOL || item == TAPER_TYPE_STRING;
 }
 
-// An operator without derivatives that takes a value which needs a gradient.
+// Handles an operator without derivatives that takes a value which needs a gradient.
 static void visit_unknown(taper_ahead *a, const taper_node *node)
 {
     const unsigned result = TAPER_FIELD(taper_node_facts(node), RESULT);
@@ -156,7 +156,8 @@ static void visit_unknown(taper_ahead *a, const taper_node *node)
         const bool listed = i < node->schema->ret_count && holds_numbers(node->schema->rets[i].type);
         plain = plain && (listed || taper_value_is_plain(&node->outputs[i]));
     }
-    plain = plain || result == TAPER_RESULT_BOOL || result == TAPER_RESULT_I64; // such tensors need no gradient either
+    plain = plain || result == TAPER_RESULT_BOOL ||
+            result == TAPER_RESULT_I64; // bool and int64 results need no gradient either
     if (taper_node_calls(node, TAPER_OP(aten___getitem___t))) {
         const taper_node *const maker = taper_node_in(node, 0)->node;
         if (maker != NULL && taper_ahead_result_list(maker) != NULL && taper_node_constant_in(node, 1) != NULL) {
@@ -236,7 +237,7 @@ static void visit_op(taper_ahead *a, taper_node *node)
         if (a->started) {
             taper_ahead_note_writes(a, node);
         }
-        if (needs && taper_ahead_writes_tensor(node)) { // PyTorch may forbid it
+        if (needs && taper_ahead_writes_tensor(node)) { // PyTorch may forbid this write
             taper_ahead_decline(a, "a write goes to a tensor that others use");
         }
     }
@@ -371,7 +372,7 @@ static void want(taper_ahead *a, const taper_node *node)
     }
 }
 
-// Declines if an input is read from a container twice: both reads give the same tensor.
+// Declines if an input is read from a container twice, because both reads give the same tensor.
 static void check_reads(taper_ahead *a, const taper_ir_value *input)
 {
     for (size_t i = 0; i < a->other_count; i++) {

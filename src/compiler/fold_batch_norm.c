@@ -205,7 +205,7 @@ static bool does_not_pad(const taper_layer *layer)
 }
 
 // Returns true if no node between the norm and the layer may write to memory. The layer will read the norm's input
-// directly, so such a node could change its input.
+// directly, so such a node could change what the layer reads.
 static bool nothing_between(const taper_node *node, const taper_node *layer)
 {
     for (node = node->next; node != layer; node = node->next) {

@@ -20,7 +20,7 @@ enum { SLOTS = 4096 };
 enum { CLASSES = 64 }; // number of classes for which slots are recorded separately
 
 typedef struct taper_set_slots {
-    bool beyond;     // true if a slot with a number above the table is set
+    bool beyond;     // true if a slot is set whose number exceeds the table `set`
     bool set[SLOTS]; // slots set in some object whose class is not known
     size_t class_count;
     struct {

@@ -66,7 +66,7 @@ taper_status taper_pass_fuse_add_relu(taper_compilation *compilation, taper_grap
         return TAPER_OK;
     }
     TAPER_TRY(taper_dtypes_create(compilation, graph, &dtypes));
-    learn_block(&dtypes, graph->body); // must precede the fusion, which makes values that are not in dtypes
+    learn_block(&dtypes, graph->body); // must precede the fusion, which makes values that are not in `dtypes`
     const taper_status status = fuse_block(compilation, &dtypes, graph->body);
     taper_dtypes_free(&dtypes);
     return status;

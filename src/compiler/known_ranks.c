@@ -7,7 +7,7 @@
 
 typedef struct rank_of {
     const taper_ir_value *source; // earlier value with the same rank, or NULL if the rank belongs to this value itself
-    int8_t least, most;           // bounds of the rank of a source; most is 0 if nothing is known
+    int8_t least, most;           // bounds of the rank of a source; `most` is 0 if nothing is known
 } rank_of;
 
 typedef struct learned_rank {

@@ -125,7 +125,7 @@ TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val 
 // which means that this build lacks the operator.
 TAPER_MUST_USE taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const taper_op *op,
                                             taper_node **node);
-// Returns the input of node for the argument with that name, or NULL if the schema has none.
+// Returns the input of node for the argument with that name, or NULL if the schema has no such argument.
 taper_ir_value *taper_node_argument(const taper_node *node, const char *name);
 // Returns true if input `index` is a constant number that equals `wanted`.
 bool taper_node_constant_equals(const taper_node *node, size_t index, double wanted);

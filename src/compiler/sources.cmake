@@ -77,6 +77,6 @@ endif()
 if(TAPER_WITH_DEVICES)
     list(APPEND TAPER_SOURCES src/compiler/learn_types.c)
 endif()
-if(TAPER_CONVERTS) # converters need it
+if(TAPER_CONVERTS) # converters need specialize.c
     list(APPEND TAPER_SOURCES src/compiler/specialize.c)
 endif()
