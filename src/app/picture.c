@@ -95,7 +95,7 @@ static void unpack_row(const taper_picture *p, int y, unsigned char *rgb)
     }
 }
 
-// One of EXIF's eight orientations. swap exchanges x and y first; flip_x and flip_y then reverse an axis.
+// One of EXIF's eight orientations. First, `swap` exchanges x and y; then `flip_x` and `flip_y` each reverse an axis.
 typedef struct turn {
     bool swap, flip_x, flip_y;
 } turn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The limit on the sides of pictures, also of those that taper.json describes.
+// The limit on the sides of all pictures, including the pictures that taper.json describes.
 #ifndef TAPER_APP_SETTINGS_H
 #define TAPER_APP_SETTINGS_H
 

@@ -203,7 +203,7 @@ static unsigned at_most_quota(const char *root, unsigned most)
 unsigned taper_cores_count(const char *root, const unsigned char *allowed, size_t count)
 {
     // A small core has less than half the capacity of the strongest core. If the kernel does not report capacities,
-    // which it has measured, the frequencies of cores are compared; these differ less.
+    // which it has measured, the frequencies of cores are compared; these differ less than the capacities.
     unsigned cores = count_cores(root, allowed, count, "cpu_capacity", 50);
     if (cores == 0) {
         cores = count_cores(root, allowed, count, "cpufreq/cpuinfo_max_freq", 70);

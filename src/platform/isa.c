@@ -48,7 +48,8 @@ enum { SAVES_AVX = 0x06, SAVES_AVX512 = 0xe6 };
 #include <unistd.h>
 
 // Returns true if the CPU has AMX tiles with int8 and bf16 and Linux lets this process use them. A process must ask
-// first, so that Linux reserves memory for its tile registers; otherwise it faults. Asking again gets the same answer.
+// first, so that Linux reserves memory for its tile registers; a process that does not ask faults. Asking again gets
+// the same answer.
 static bool has_tiles(const x86_words *words)
 {
     enum { BF16 = 1 << 22, TILE = 1 << 24, INT8 = 1 << 25, ALL = BF16 | TILE | INT8 };

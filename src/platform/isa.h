@@ -22,7 +22,7 @@
 #endif
 
 // TAPER_ISA_<key> is the bit of the set, or 0 for scalar, which every CPU has. TAPER_WITH_<key> also contains the bits
-// of the sets that it requires.
+// of the sets that this set requires.
 enum {
 #define ISA(key, architecture, bit, needs, probe, flags, hints)                                                        \
     TAPER_ISA_##key = (bit), TAPER_WITH_##key = (bit) | (needs),

@@ -180,8 +180,8 @@ static void finish_piece(taper_pool *pool, pool_lane *lane, size_t number)
     }
 }
 
-// Processes one piece that no thread has begun, of lane `first` of the slot, or of the next lane that has one. Returns
-// false if no lane has one.
+// Processes one piece that no thread has begun, of lane `first` of the slot, or of the next lane that has such a piece.
+// Returns false if no lane has one.
 static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
 {
     for (unsigned i = 0; i < pool->lanes; i++) {

@@ -161,7 +161,7 @@ void taper_kept_rewind(taper_kept_writer *writer)
     (void)SetFilePointer(handle_of(writer->fd), 0, NULL, FILE_BEGIN);
 }
 
-// Renames an open file, and replaces the file that has the name unless it is open elsewhere.
+// Renames an open file, and replaces an existing file at `path`, unless that file is open elsewhere.
 static bool rename_open(int fd, const char *path)
 {
     wchar_t *wide = taper_wide_path(path);
