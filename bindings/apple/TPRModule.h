@@ -111,8 +111,8 @@ typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError){
 - (nullable id)runMethod:(NSString *)name inputs:(NSArray *)inputs error:(NSError **)error;
 // Returns an attribute by its path, for example "layer1.0.weight".
 - (nullable id)attribute:(NSString *)path error:(NSError **)error;
-// Cancels the current run, or the next one if none is active, which ends with TPRErrorCancelled. May be called from any
-// thread.
+// Cancels the current run, or the next run if none is active. The cancelled run ends with TPRErrorCancelled. Any thread
+// may call this method.
 - (void)cancel;
 
 // These functions return nil if the file does not contain the names or types, or has no such method.

@@ -2,7 +2,8 @@
 // java ListApi.java JAR|FOLDER…: lists the public and protected members of the classes in the first argument, sorted,
 // one per line. The other arguments are searched for superclasses and for the classes of parameters. With --missing
 // LIST it prints the lines of LIST that are not among the members, and the enum constants that are not in LIST, because
-// these break a switch over all constants. The last line has the counts; the exit status is 1 if there is such a line.
+// these break a switch over all constants. The last line has the counts; the exit status is 1 if --missing printed a
+// line.
 
 import java.io.File;
 import java.lang.reflect.Constructor;

@@ -196,7 +196,7 @@ taper_value *binding_value_own(const binding_state *state, binding_context *cont
     taper_value *own = NULL;
     taper_tensor_info info = {.struct_size = sizeof info};
     taper_error *const error = taper_error_create();
-    // The call is recorded only for a tensor that requires a gradient, so that other results cost nothing more.
+    // The call is recorded only for a tensor that requires a gradient, so that the other results cost no extra time.
     const bool records = taper_value_get_tensor(value, &info, NULL) == TAPER_OK && info.requires_grad != 0;
     taper_status status = taper_operator_record(context->alias, records ? 1 : 0, error);
     if (status == TAPER_OK || status == TAPER_ERROR_UNSUPPORTED) { // a build without gradients records nothing

@@ -6,8 +6,8 @@ import sys
 
 FORMATS = {"float64": "d", "float32": "f", "float16": "e", "bfloat16": "bf", "complex128": "dd", "complex64": "ff", "complex32": "ee", "bool": "?",
            "uint8": "B", "int8": "b", "int16": "h", "int32": "i", "int64": "q", "quint8": "B", "qint8": "b", "qint32": "i"}
-SHOWN = 1000  # most elements; a larger tensor is shown by the ends of each dimension
-DIGITS = 8  # most digits after the point
+SHOWN = 1000  # largest number of elements printed; of a larger tensor, only both ends of each dimension are printed
+DIGITS = 8  # largest number of digits printed after the decimal point
 WIDTH = 75
 
 

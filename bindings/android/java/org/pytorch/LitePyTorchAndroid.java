@@ -34,8 +34,8 @@ public final class LitePyTorchAndroid {
 
   /**
    * Sets a directory where models that are loaded from now on cache data, mainly packed weights, so that loading takes
-   * a fraction of the time when the app starts again. Each model has one file, about as large as the model, which a
-   * background thread writes after the first runs. The files may be deleted at any time. New in Taper.
+   * a fraction of the usual time when the app starts again. Each model has one file, about as large as the model, which
+   * a background thread writes after the first runs. The files may be deleted at any time. New in Taper.
    *
    * @param directory an existing directory of the app, such as {@code context.getCacheDir()}
    */

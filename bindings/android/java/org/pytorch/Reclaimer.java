@@ -11,11 +11,11 @@ import java.lang.ref.ReferenceQueue;
 final class Reclaimer extends PhantomReference<Object> {
   /** The native memory kept by the objects of one kind. Guarded by LOCK. */
   private static final class Account {
-    // Bytes that may be kept before the first collection is requested, without the allowance of isMuch().
+    // Bytes that may be kept before the first collection is requested, without the bytes that isMuch() adds.
     final long slack;
-    // isMuch() also allows `most` objects of the largest size, without a limit in bytes.
+    // isMuch() adds the bytes of `most` objects of the largest size seen so far.
     final int most;
-    // isMuch() instead allows 32 objects of the largest size if that is more, but at most this number of bytes.
+    // If it is more, isMuch() adds the bytes of 32 objects of the largest size instead, but at most `room` bytes.
     final long room;
     long held;
     long limit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The members that the bindings use of a platform class. Only used for compiling, never packaged.
+// A platform class with only the members that the bindings use, for compiling; it is never packaged.
 package android.graphics;
 
 public class Bitmap {
