@@ -110,8 +110,8 @@ typedef struct taper_quantization_table {
     taper_status (*plan)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph);
     // Records a value of a calibration run. Must be called after plan. Fails if an element is not finite.
     taper_status (*observe)(taper_quantization *quantization, uint32_t value, taper_val seen, taper_error *error);
-    // Rewrites the graph of another draft according to the plan. If root is not NULL, *root receives the remaining root
-    // object, as for `prepare`.
+    // Rewrites the graph of another draft according to the plan. If root is not NULL, *root receives the root object
+    // without unused attributes, as for `prepare`.
     taper_status (*rewrite)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph,
                             taper_val *root);
     size_t (*step_count)(const taper_quantization *quantization);
@@ -127,8 +127,8 @@ typedef struct taper_quantization_table {
 struct taper_compiler {
     // Rewrites the graphs for execution on this machine (target stage).
     taper_status (*optimize)(taper_compilation *compilation);
-    // Rewrites the graphs with PyTorch's own operators, as optimize_for_mobile does (portable stage). Removes
-    // attributes that are no longer used: *root is the remaining root object, a reference that the caller releases.
+    // Rewrites the graphs with PyTorch's own operators, as optimize_for_mobile does (portable stage). *root receives
+    // the root object without attributes that are no longer used, a reference that the caller releases.
     taper_status (*prepare)(taper_compilation *compilation, taper_val *root);
     // Makes a function of the lite interpreter from the graph, for a file of this bytecode version. Fills *function
     // except name and schema. The constants of the function are references that the caller releases, also if emit

@@ -207,7 +207,7 @@ static void take_module(void *user, const char *text, size_t length)
     taper_text_append(&((failing *)user)->module, text, length);
 }
 
-// Finds the node that failed. It follows the last node that produced a result.
+// Finds the node that failed. The failed node follows the last node that produced a result.
 static void find_module(failing *f, const taper_model *model)
 {
     const taper_function *function = taper_model_find(model, taper_model_name(model), f->method);

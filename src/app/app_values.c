@@ -89,7 +89,7 @@ static taper_status check_tensor(const taper_value *value, taper_tensor **tensor
     return taper_tensor_settle(*tensor, error);
 }
 
-// Makes a contiguous tensor of this dtype with the elements of another tensor, without a quantizer.
+// Makes a contiguous tensor of this dtype with the elements of `from`, without a quantizer.
 static taper_status copy_of(taper_context *context, const taper_tensor *from, taper_dtype dtype, taper_tensor **copy,
                             taper_error *error)
 {

@@ -20,8 +20,8 @@ inline void taper_refs_add(taper_refs *refs)
     atomic_fetch_add_explicit(refs, 1u, memory_order_relaxed);
 }
 
-// Drops a reference. Returns true if it was the last one. Then everything that other threads wrote before they dropped
-// their references is visible.
+// Drops a reference. Returns true if it was the last reference. In that case, everything that other threads wrote
+// before they dropped their references is visible.
 inline bool taper_refs_drop(taper_refs *refs)
 {
     if (atomic_fetch_sub_explicit(refs, 1u, memory_order_release) != 1u) {

@@ -66,8 +66,8 @@ TAPER_MUST_USE taper_status taper_json_take_bool(taper_json *json, bool *flag);
 TAPER_MUST_USE taper_status taper_json_take_number(taper_json *json, taper_json_number *number);
 TAPER_MUST_USE taper_status taper_json_take_text(taper_json *json, taper_json_text *text);
 
-// These functions read an array: call enter, then call next before each item, until *more is false. For an object, call
-// member instead of next.
+// These functions read an array: call taper_json_enter, then call taper_json_next before each item, until *more is
+// false. For an object, call taper_json_member in place of taper_json_next.
 TAPER_MUST_USE taper_status taper_json_enter(taper_json *json, taper_json_kind kind);
 TAPER_MUST_USE taper_status taper_json_next(taper_json *json, bool *more);
 TAPER_MUST_USE taper_status taper_json_member(taper_json *json, taper_json_text *name, bool *more);

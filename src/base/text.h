@@ -29,8 +29,8 @@ void taper_text_format(taper_text *text, const char *format, ...) TAPER_PRINTF(2
 // "1e-05", "3.0".
 void taper_text_double(taper_text *text, double number);
 // Converts text as strtod does in the C locale. Returns true if the first `length` characters are a number; the text
-// may continue after them. If the host's locale has another decimal point, numbers with a point are converted only if
-// they have at most 500 characters.
+// may continue after them. If the decimal point of the host's locale is not ".", numbers with a point are converted
+// only if they have at most 500 characters.
 bool taper_parse_double(const char *text, size_t length, double *number);
 static inline const char *taper_text_get(const taper_text *text)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes between the inputs and the outputs of a request for gradients. A write to a tensor that only later nodes use
-// is treated like any other node. Tensors that are written in another way are noted, because gradients must not read
-// them.
+// is treated like any other node. Tensors that are written to in any other way are noted, because gradients must not
+// read them.
 #include "compiler/differentiate.h"
 
 enum { MOST_USES = 64 }; // largest number of uses of a tensor that an in-place operator overwrites

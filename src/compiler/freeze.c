@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces GetAttr on a known object (the root, or an object read from it) by the attribute itself, as a constant.
 //
-// This is correct because only SetAttr changes a slot. If a graph sets a slot number, the pass does not replace that
-// slot in objects of the same class, or in all objects if the class is not known. Writes in place into a tensor, list
-// or dict are no obstacle at run time, because each session has its own copies of constants and attributes, which share
-// storages with one another as in the model. However, later passes take the shape of a constant as known. If any graph
-// changes the shape of a tensor in place (transpose_, resize_, set_, an out argument), tensors that are written to
-// therefore remain attributes.
+// Replacing attributes by constants is correct because only SetAttr changes a slot. If a graph sets a slot number, the
+// pass does not replace that slot in objects of the same class, or in all objects if the class is not known. Writes in
+// place into a tensor, list or dict are no obstacle at run time, because each session has its own copies of constants
+// and attributes, which share storages with one another as in the model. However, later passes take the shape of a
+// constant as known. If any graph changes the shape of a tensor in place (transpose_, resize_, set_, an out argument),
+// tensors that are written to therefore remain attributes.
 //
 // A file stores constants and attributes separately. So the portable stage does not replace an attribute to which a
 // graph writes, or an attribute that is an object. Packed weights are the exception: they become constants.

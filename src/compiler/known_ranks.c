@@ -642,7 +642,7 @@ static taper_status visit_block(ranks *r, taper_block *block)
     return TAPER_OK;
 }
 
-// Returns true if a node changes the sizes or the rank of a tensor in place. Then no rank is known.
+// Returns true if a node changes the sizes or the rank of a tensor in place. In that case no rank is known.
 static bool changes_ranks(const taper_block *block)
 {
     for (const taper_node *node = block->first; node != NULL; node = node->next) {

@@ -2,7 +2,7 @@
 // The weights of a frozen module are constants. If they were also saved as attributes, the file would contain them
 // twice. Slots that no graph gets or sets are therefore removed, and the remaining slots are renumbered for each class,
 // because all objects of a class have the same slots. Nothing is removed if a graph reads an object of unknown class,
-// or passes on an object that contains others.
+// or passes on an object that contains other objects.
 #include "base/pointer_map.h"
 #include "compiler/pass.h"
 

@@ -169,7 +169,8 @@ typedef struct taper_module {
     taper_obj *blob; // object that owns the file's bytes; a reference
 } taper_module;
 
-// Returns true if the functions were read as bytecode. Then operators, states and debug records are as saved.
+// Returns true if the functions were read as bytecode. Only in this case are operators, states and debug records as in
+// the file.
 static inline bool taper_module_has_bytecode(const taper_module *module)
 {
     return !module->torchscript && module->exported == NULL;

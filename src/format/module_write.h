@@ -62,8 +62,8 @@ bool taper_write_same_meaning(int64_t from, int64_t to);
 TAPER_MUST_USE taper_status taper_write_extras(const taper_module *module, const taper_write_options *options,
                                                taper_module_extra **extras, size_t *count, size_t *capacity,
                                                taper_error *error);
-// Appends the text of a type as functions contain it, in which named tuples are spelled out. Returns false if the text
-// is longer than readers accept.
+// Appends the text of a type in the form that functions contain, with named tuples spelled out. Returns false if the
+// text is longer than readers accept.
 bool taper_write_type(const taper_type *type, taper_text *text);
 // Returns true if any instruction has a debug handle.
 bool taper_write_has_handles(const taper_module *module);

@@ -230,8 +230,9 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
 // ---- checks before writing
 
 // Returns true if a reader that counts the arguments by their types (count_by_types) takes all arguments of the call,
-// although some do not fit their types. This is so if no smaller number of arguments fits better. For example, a call
-// that never runs may have None as an argument. In written files, the stack contains only the arguments of the call.
+// although some do not fit their types. A reader takes all arguments if no smaller number of arguments fits better. For
+// example, a call that never runs may have None as an argument. In written files, the stack contains only the arguments
+// of the call.
 static bool is_read_whole(const taper_module *module, const taper_module_function *function, const taper_node *node)
 {
     enum { MOST = 32 };

@@ -14,22 +14,22 @@
 
 typedef enum taper_node_kind {
     TAPER_NODE_CONSTANT, // no inputs; member `constant` is the value
-    TAPER_NODE_OP,   // members op and schema; inputs: all arguments of the schema, or any number for a vararg schema
-    TAPER_NODE_IF,   // inputs: condition
-    TAPER_NODE_LOOP, // inputs: maximum number of iterations, condition, carried values
-    TAPER_NODE_GET_ATTR, // inputs: object; member own.slot is the attribute
-    TAPER_NODE_SET_ATTR, // inputs: object, value; member own.slot is the attribute
-    TAPER_NODE_LIST,     // inputs: items; member type is the list's type
-    TAPER_NODE_TUPLE,    // inputs: items; member type is a named tuple's type, otherwise NULL
-    TAPER_NODE_DICT,     // inputs: key, value, key, value …; member type is the dict's type
-    TAPER_NODE_OBJECT,   // no inputs; member type is the class of the new object
+    TAPER_NODE_OP, // members `op` and `schema`; inputs: all arguments of the schema, or any number for a vararg schema
+    TAPER_NODE_IF, // inputs: condition
+    TAPER_NODE_LOOP,     // inputs: maximum number of iterations, condition, carried values
+    TAPER_NODE_GET_ATTR, // inputs: object; member `own.slot` is the attribute
+    TAPER_NODE_SET_ATTR, // inputs: object, value; member `own.slot` is the attribute
+    TAPER_NODE_LIST,     // inputs: items; member `type` is the list's type
+    TAPER_NODE_TUPLE,    // inputs: items; member `type` is a named tuple's type, otherwise NULL
+    TAPER_NODE_DICT,     // inputs: key, value, key, value …; member `type` is the dict's type
+    TAPER_NODE_OBJECT,   // no inputs; member `type` is the class of the new object
     TAPER_NODE_LIST_UNPACK,
     TAPER_NODE_TUPLE_UNPACK,
-    TAPER_NODE_TUPLE_SLICE, // inputs: tuple; member own.slice is the range
-    TAPER_NODE_ISINSTANCE,  // inputs: value; member types lists the types to test
-    TAPER_NODE_CALL,        // inputs: object, arguments…; member name is the method
-    // Inputs: the values that block 1 takes from outside. Either a backend runs the whole node (member segment:
-    // ops/backend.h; member name: name of the segment), or the original nodes in block 1 run and give the node's
+    TAPER_NODE_TUPLE_SLICE, // inputs: tuple; member `own.slice` is the range
+    TAPER_NODE_ISINSTANCE,  // inputs: value; member `types` lists the types to test
+    TAPER_NODE_CALL,        // inputs: object, arguments…; member `name` is the method
+    // Inputs: the values that block 1 takes from outside. Either a backend runs the whole node (member `segment`:
+    // ops/backend.h; member `name`: name of the segment), or the original nodes in block 1 run and give the node's
     // results. Block 0 is empty. If a third block exists, it can run instead of block 1: it computes the same results,
     // with a part of the nodes on another backend.
     TAPER_NODE_SEGMENT,

@@ -149,8 +149,8 @@ static size_t large_class(size_t size, size_t *block)
 }
 
 // Returns a distance in bytes by which the start of a large block is moved. Allocators start large blocks at the
-// beginning of a page, and so do the host's inputs. If a result begins one cache line after the start of a page and an
-// input at the start, loads wait for stores to addresses with the same low 12 bits.
+// beginning of a page, and so do the host's inputs. If an input begins at the start of a page, and a result begins one
+// cache line after the start of a page, loads wait for stores to addresses with the same low 12 bits.
 static size_t apart(size_t block)
 {
     enum { PAGES = 1 << 16, APART = 1024 };

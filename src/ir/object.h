@@ -14,7 +14,7 @@ typedef enum taper_tag {
     TAPER_BOOLEAN,
     TAPER_INT,
     TAPER_DOUBLE,
-    TAPER_DEVICE,    // member as.i is kind << 8 | (index + 1)
+    TAPER_DEVICE,    // member `as.i` is kind << 8 | (index + 1)
     TAPER_UNDEFINED, // content of an empty register, or result of prim::Uninitialized
     // Values with the tags from here on are objects.
     TAPER_COMPLEX,

@@ -25,7 +25,8 @@ typedef struct taper_op {
 enum {
     TAPER_ON_QUANTIZED_NONE, // the call is refused
     TAPER_ON_QUANTIZED_ANY,  // the operator's own kernel takes quantized tensors
-    // This number plus 2 * number of the kernel, plus 1 if the kernel takes tensors quantized per channel.
+    // First value for separate kernels. The value for kernel n is this value plus 2 * n, plus 1 if the kernel takes
+    // tensors quantized per channel.
     TAPER_ON_QUANTIZED_OWN
 };
 

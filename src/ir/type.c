@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The simple types, and the table of all others. The table makes each type once (with rare exceptions: type_table.h).
-// Loading one model many times therefore does not make the table grow, and most comparisons of types compare pointers.
-// Depth and size of a type are bounded when it is made, which bounds every recursion here. Types may share parts, so
-// without the bound a short text could stand for a huge tree.
+// The simple types, and the table of all other types. The table makes each type once (with rare exceptions:
+// type_table.h). Loading one model many times therefore does not make the table grow, and most comparisons of types
+// compare pointers. Depth and size of a type are bounded when it is made, which bounds every recursion here. Types may
+// share parts, so without the bound a short text could stand for a huge tree.
 #include "ir/type.h"
 
 #include <string.h>

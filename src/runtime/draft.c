@@ -260,9 +260,9 @@ static taper_status emit_function(taper_draft *draft, taper_compilation *compila
     return draft->compiler->emit(compilation, graph, version, arena, function);
 }
 
-// Returns the graph of a __setstate__ if the draft is unchanged bytecode. Then objects of the class are saved with the
-// state that was read. Otherwise (TorchScript, or after optimization) returns NULL, and the objects are saved with the
-// attributes that the method has set.
+// Returns the graph of a __setstate__ if the draft is unchanged bytecode. In that case, objects of the class are saved
+// with the state that was read. Otherwise (TorchScript, or after optimization) returns NULL, and the objects are saved
+// with the attributes that the method has set.
 static taper_graph *kept_setstate(const taper_draft *draft, const taper_function *function)
 {
     return !draft->optimized && taper_module_has_bytecode(&draft->model->module) &&

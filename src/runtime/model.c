@@ -146,8 +146,8 @@ static taper_status evaluate(void *user, taper_error *error)
 static taper_status load_torchscript(taper_model *model, const taper_load_options *options, taper_error *error)
 {
     // If the model will be frozen, attributes are treated as constant while sources are lowered, which removes
-    // branches. This is not done for a model that is written to a file or runs as it was saved, or if the host wants
-    // the original numbers of values.
+    // branches. Attributes are not treated as constant for a model that is written to a file or runs as it was saved,
+    // or if the host wants the original numbers of values.
     bool fixed = options->compiler != NULL && !model->draft;
     for (size_t i = 0; i < options->disabled_pass_count; i++) {
         const char *name = options->disabled_passes[i];

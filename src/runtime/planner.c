@@ -105,7 +105,7 @@ static void drop_arena(taper_planner *planner)
 }
 
 // Makes an arena of the size that the largest plan needs. Call this only between runs. The old arena is released first,
-// because the two are never needed at the same time.
+// because the old arena and the new one are never needed at the same time.
 static bool fit_arena(taper_planner *planner)
 {
     size_t largest = 0;
@@ -121,8 +121,8 @@ static bool fit_arena(taper_planner *planner)
 
 // ---- the storage source: recording and replay
 
-// Returns true if the results have the same layouts as before in this plan. Otherwise the lent memory may have the
-// wrong sizes.
+// Returns true if the results have the same layouts as in the plan's previous run. Otherwise the lent memory may have
+// the wrong sizes.
 static bool are_as_before(const taper_planner *p)
 {
     bool same = p->lease_count == p->current->result_count;

@@ -195,9 +195,9 @@ static void join(making *m, taper_planner *planner)
     }
 }
 
-// Returns true if the steps may run together. Then the last result is created before the values that earlier steps
-// free, so it must not be in the memory of such a value. Only the argument of the first call is known to be safe,
-// because `join` has kept its memory.
+// Returns true if the steps may run together. In such a run, the last result is created while the values that earlier
+// steps would free still exist, so it must not be in the memory of such a value. Only the argument of the first call is
+// known to be safe, because `join` has kept its memory.
 static bool may_join(const taper_recording *r, const taper_noted_step *noted, size_t first, size_t last)
 {
     const uint32_t reg = noted[first].program->operands[noted[first].in->in] & TAPER_OPERAND_INDEX;

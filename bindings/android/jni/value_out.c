@@ -28,7 +28,7 @@ static jobject create(JNIEnv *env, binding_code code, jlong number, jobject data
 }
 
 // Gets item `index` of a value, or key `index` if key is true. *item is a new reference. Returns false with an
-// exception pending.
+// exception pending on failure.
 static bool item_at(JNIEnv *env, const taper_value *value, size_t index, bool key, taper_value **item)
 {
     taper_error *error = taper_error_create();

@@ -60,7 +60,7 @@ bool binding_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);
 bool binding_errors_add(PyObject *module, binding_state *state);
 // Raises the exception for a failed call and destroys the error. `about` is put before the message unless it is NULL.
 void binding_raise(const binding_state *state, taper_status status, taper_error *error, const char *about);
-// Destroys the error. Returns true if the status is TAPER_OK, otherwise raises its exception and returns false.
+// Destroys the error. Returns true if the status is TAPER_OK, otherwise raises the error's exception and returns false.
 bool binding_check(const binding_state *state, taper_status status, taper_error *error);
 // Raises the package's subclass of a Python exception class: WrongType for TypeError. The format is the same as for
 // PyErr_Format.
@@ -88,7 +88,7 @@ typedef struct binding_later {
     PyObject *reference; // a reference to release, or NULL
 } binding_later;
 
-binding_later *binding_later_new(void);  // returns NULL with an exception
+binding_later *binding_later_new(void);  // returns NULL with an exception if memory is missing
 void binding_later_release(void *later); // a release function for Taper; runs in any thread, with or without the GIL
 // Releases the objects immediately; used if a call fails before Taper keeps the pointer.
 void binding_later_drop(binding_later *later);
@@ -140,7 +140,7 @@ PyObject *binding_tensor_later(const binding_state *state, binding_context *cont
 // These functions implement tensor(context, array) and quantize_tensor(context, array, scale, zero_point, dtype).
 PyObject *binding_tensor_make(PyObject *module, PyObject *args);
 PyObject *binding_tensor_quantize(PyObject *module, PyObject *args);
-// Reads the value so that info, shape and strides are valid. Returns false with an exception.
+// Reads the value so that info, shape and strides are valid. Returns false with an exception on failure.
 bool binding_tensor_know(PyObject *self);
 PyObject *binding_tensor_dlpack(PyObject *self, PyObject *args, PyObject *keywords);
 PyObject *binding_tensor_dlpack_device(PyObject *self, PyObject *unused);
@@ -262,7 +262,7 @@ PyObject *binding_model_facts(PyObject *self, PyObject *unused);
 // Runs a method with Python's arguments. kwargs may be NULL.
 PyObject *binding_run(const binding_state *state, binding_model *model, const binding_signature *signature,
                       PyObject *args, PyObject *kwargs);
-// Locks the session for this thread until binding_unlock. Returns false with an exception.
+// Locks the session for this thread until binding_unlock. Returns false with an exception on failure.
 bool binding_lock(const binding_state *state, binding_model *model);
 void binding_unlock(binding_model *model);
 PyObject *binding_model_profile_set(PyObject *self, PyObject *on);

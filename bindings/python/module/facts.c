@@ -15,7 +15,7 @@ static PyObject *text_or_none(const char *text)
     return text != NULL ? PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace") : Py_NewRef(Py_None);
 }
 
-// Adds an item. Takes ownership of the value. Returns false with an exception.
+// Adds an item. Takes ownership of the value. Returns false with an exception on failure.
 static bool add(PyObject *dict, const char *name, PyObject *value)
 {
     const bool done = value != NULL && PyDict_SetItemString(dict, name, value) == 0;

@@ -18,7 +18,7 @@ typedef struct reader {
 
 static PyObject *read_value(reader *r, taper_value *value);
 
-// Converts an item. Returns NULL with an exception.
+// Converts an item. Returns NULL with an exception on failure.
 static PyObject *item_out(reader *r, const taper_value *value, size_t index, bool key)
 {
     if (r->left-- == 0) {

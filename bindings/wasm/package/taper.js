@@ -145,7 +145,7 @@ class Runtime {
         }
     }
 
-    // Calls a function whose last two parameters are the address of the result and the error.
+    // Calls a function whose last two parameters are the address for the result, and the error.
     result(name, ...parameters) {
         if (this.exports[name](...parameters, this.cell, this.error) !== 0) {
             throw this.failure();

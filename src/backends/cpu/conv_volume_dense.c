@@ -27,7 +27,8 @@ typedef struct dense_plan {
     float *y;
 } dense_plan;
 
-// Finds the elements that a position reads, one for each tap. Their pointers are `step` pointers apart.
+// Finds the elements that a position reads, one for each tap. Pointers of consecutive taps are `step` items of `to`
+// apart.
 static void find_taps(const dense_plan *plan, const float *x, size_t position, const float **to, size_t step)
 {
     const taper_conv_args *a = plan->args;

@@ -193,8 +193,8 @@ static bool scratch_of(windows_plan *plan, size_t rows)
 // Returns true if reading windows is faster than conv_stem.c. The last tile of a row repeats some pixels. conv_stem.c
 // has no such edges, because its strips continue in the next row. The cost of the repeated pixels must be less than the
 // cost of conv_stem.c's copies. The unit of both costs is one product for one output. A copy costs OF_A_ROW units for
-// each kernel row of an output pixel, and OF_A_FLOAT units for each float of the window in this row. Both were measured
-// with vectors of 16 floats.
+// each kernel row of an output pixel, and OF_A_FLOAT units for each float of the window in this row. Both constants
+// were measured with vectors of 16 floats.
 static bool wastes_little(const taper_conv2d *job, const taper_gemm_entry *entry)
 {
     enum { OF_A_ROW = 100, OF_A_FLOAT = 5, MEASURED_COLUMNS = 32 };

@@ -170,7 +170,7 @@ taper_status taper_cpu_plan(taper_device *device, taper_segment *segment, taper_
             at += taper_node_in(node, i)->block != body;
         }
     }
-    if (TAPER_DEVICES && c.count == 1) { // another backend has claimed the other nodes
+    if (TAPER_DEVICES && c.count == 1) { // a backend other than the CPU has claimed the other nodes of the chain
         return TAPER_DECLINED;
     }
     for (size_t i = 0; i < segment->node->input_count; i++) {

@@ -108,7 +108,8 @@ TAPER_MUST_USE taper_status taper_gpu_bind(taper_gpu_emitter *e, taper_gpu_work 
                                            const taper_gpu_view *out, const taper_gpu_loops *loops, int operand);
 // Copies the elements of a view to another view of the same sizes. The views have at most six dimensions.
 TAPER_MUST_USE taper_status taper_gpu_move(taper_gpu_emitter *e, const taper_gpu_view *from, const taper_gpu_view *to);
-// Copies elements to a view that has other sizes and the same number of elements. Their order stays the same.
+// Copies elements to a view that has other sizes and the same number of elements. The order of the elements stays the
+// same.
 TAPER_MUST_USE taper_status taper_gpu_move_reshaped(taper_gpu_emitter *e, const taper_gpu_view *from,
                                                     const taper_gpu_view *to);
 // The elements outside a tensor (shaders/move.comp): a number; mirrored elements (fewer than the size of the

@@ -52,8 +52,8 @@ void taper_gpu_shader_free(const taper_allocator *allocator, taper_gpu_shader *s
     shader->code = NULL;
 }
 
-// Change this number whenever shaders are processed in another way before the driver gets them (vulkan/spirv.c,
-// spirv_cut.c), because verdicts are about the processed shaders.
+// Change this number whenever the processing of shaders before the driver gets them (vulkan/spirv.c, spirv_cut.c)
+// changes, because verdicts are about the processed shaders.
 static const uint64_t version = 2;
 
 uint64_t taper_gpu_shaders_hash(const taper_gpu_packed *shaders)

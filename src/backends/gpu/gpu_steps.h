@@ -7,7 +7,7 @@
 
 enum { TAPER_GPU_STEPS = 8 };
 
-// Operations of the steps. v is the vector; s is the other operand, or the number low.
+// Operations of the steps. v is the vector; s is the other operand, or the number `low`.
 typedef enum taper_gpu_step {
     TAPER_GPU_STEP_NONE,
     TAPER_GPU_STEP_CLAMP,     // clamps v to [low, high]

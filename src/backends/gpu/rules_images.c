@@ -142,8 +142,8 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
     TAPER_TRY(begin(e, node, TAPER_GPU_KERNEL_POOL, &result, chain, &in, &out, &w, &at));
     at += 8;
     taper_gpu_put_float(w, &at, 1);
-    // The shader's mode 4 computes its windows from the sizes. This mode reads no parameters of windows except these
-    // dilations.
+    // The shader's mode 4 computes its windows from the sizes. This mode reads no parameters of windows except the
+    // dilations in `more[13]` and `more[14]`.
     w->parameters.more[13] = w->parameters.more[14] = 1;
     w->constants[11] = 4;
     if (shape.dtype == TAPER_QU8) { // sums over windows of equal size

@@ -140,7 +140,7 @@ taper_status taper_gpu_piece(taper_gpu_emitter *e, const taper_gpu_view *from, i
     if (start == 0 && count == from->sizes[d]) {
         return TAPER_OK;
     }
-    if (step != 1) { // packs another dimension first
+    if (step != 1) { // first packs a dimension other than d
         taper_gpu_view other;
         TAPER_GPU_REFUSE(e, from->rank < 2 || from->packed == TAPER_GPU_RANK, "every second element of vectors");
         TAPER_TRY(taper_gpu_repack(e, from, d == from->rank - 1 ? d - 1 : from->rank - 1, &other));
@@ -317,7 +317,7 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
     return TAPER_OK;
 }
 
-// Returns true if the result is float32, by the argument `dtype` or by the other tensor.
+// Returns true if the result is float32, by the argument `dtype` or by the dtype of the argument `other`.
 static bool says_float32(const taper_gpu_emitter *e, const taper_node *node)
 {
     const taper_val *said = taper_read_constant(&e->reader, taper_read_argument(node, "dtype"));

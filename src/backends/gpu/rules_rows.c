@@ -161,7 +161,7 @@ taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int 
     const bool lanes = dim == in->packed;
     memcpy(shape.sizes, in->sizes, sizeof in->sizes);
     TAPER_TRY(taper_gpu_new(e, &shape, in->packed, out));
-    // The kernel loops over the row itself, and these loops are over the other dimensions.
+    // The kernel itself loops over the row. The loops found here are over all other dimensions.
     taper_gpu_view rows[4] = {*out, *in, chain->operands[0], chain->operands[1]};
     const taper_gpu_view *views[4] = {&rows[0], &rows[1], &rows[2], &rows[3]};
     if (!lanes) {

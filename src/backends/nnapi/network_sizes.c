@@ -211,7 +211,7 @@ static taper_status elements(finder *f, const taper_network_operation *op, int64
 
 static taper_status rows(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
-    (void)d; // d is always 0, because the weight determines the other dimension
+    (void)d; // d is always 0, because the weight determines dimension 1
     return elements(f, op, operand(f, op->in[1])->sizes[1], made);
 }
 

@@ -22,7 +22,7 @@ typedef struct taper_translate_options {
     const taper_ir_value *const *inputs; // values that become the first inputs, even if no node uses them; may be NULL
     size_t input_count;
     const taper_allocator *allocator;
-    taper_heap *heap; // heap for copies of weights in another order
+    taper_heap *heap; // heap for reordered copies of weights
     void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
     void *user;
 } taper_translate_options;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Turns guards into assertions. A guard is an assumption of PyTorch about the arguments during export, such as
 // "L['x'].size()[0] % 2 == 0". Guards are parsed as the expressions that torch.export prints. A guard that cannot be
-// parsed is an error, because the program may be wrong for other arguments.
+// parsed is an error, because the program may be wrong for arguments other than those of the export.
 #include <stdio.h>
 #include <stdlib.h>
 

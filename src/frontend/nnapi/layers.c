@@ -7,7 +7,7 @@
 #include "ops/engine/matmul.h"
 
 // Makes a constant weight with its dimensions in PyTorch's order. The weight is a contiguous copy, which kernels of
-// depthwise layers require. It is packed only once.
+// depthwise layers require. The weight is packed only once.
 static taper_status ordered_weight(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order, taper_tensor **weight)
 {
     taper_tensor *view;

@@ -22,8 +22,8 @@ typedef struct site {
     taper_graph *const *graphs;
     size_t graph_count;
     taper_error *error;
-    // The remaining members describe one call of the Compilation's method run.
-    // run: the call of run. comp: the If that asserts that the compilation exists, or NULL. init: the call of init.
+    // The remaining members describe one call of the Compilation's method `run`. run: this call. comp: the If that
+    // asserts that the compilation exists, or NULL. init: the call of init.
     taper_node *run, *comp, *init;
     taper_object *object;     // the NnapiModule that contains the compilation
     taper_node *outs, *fixed; // nodes that make the list of results and the list of arguments

@@ -9,10 +9,10 @@
 typedef enum taper_ts_kind {
     // Expressions. The comment of each kind names the members that it uses, and its children.
     TAPER_TS_NAME,       // atom; slot is the number of the function's variable
-    TAPER_TS_INTEGER,    // value in member integer
-    TAPER_TS_REAL,       // value in member real
-    TAPER_TS_IMAGINARY,  // value in member real
-    TAPER_TS_STRING,     // members text and length
+    TAPER_TS_INTEGER,    // the member `integer` is the value
+    TAPER_TS_REAL,       // the member `real` is the value
+    TAPER_TS_IMAGINARY,  // the member `real` is the value
+    TAPER_TS_STRING,     // the members `text` and `length` are the string
     TAPER_TS_CONSTANT,   // atom is True, False or None
     TAPER_TS_ITEMS,      // [a, b]: children are the items
     TAPER_TS_TUPLE_OF,   // (a, b): children are the items
