@@ -25,7 +25,9 @@ static void say_nothing(void *user, taper_log_level level, const char *text, siz
     (void)user, (void)level, (void)text, (void)length;
 }
 
-enum { MOST_SECONDS = 10 }; // limit for all runs together, because the user waits for the error message meanwhile
+enum {
+    MOST_SECONDS = 10
+}; // limit for all runs together, because the user waits for the error message during these runs
 
 // Creates a session whose runs are limited and print nothing.
 static taper_status open_session(taper_model *model, taper_session **session)

@@ -36,7 +36,7 @@ const char *taper_bundled_method(const taper_model *model, size_t index)
     return NULL;
 }
 
-// Gets all bundled samples of a method as a list. *all is NULL if the model has no samples for it.
+// Gets all bundled samples of a method as a list. *all is NULL if the model has no samples for the method.
 static taper_status samples(taper_session *session, const char *method, taper_value **all, taper_error *error)
 {
     char getter[512];

@@ -74,7 +74,7 @@ static taper_status is_next(const reading *r, taper_json_kind kind, bool *is)
     return TAPER_OK;
 }
 
-// Reads an array of exactly `wanted` numbers. Fails with the message `words` if the array is different.
+// Reads an array of exactly `wanted` numbers. Fails with the message `words` if the value is anything else.
 static taper_status take_numbers(const reading *r, size_t wanted, taper_json_number *numbers, const char *words)
 {
     bool is;

@@ -16,7 +16,7 @@ enum {
     TAPER_AHEAD_NEEDS = 2,   // the value needs a gradient, because it was computed from a leaf
     TAPER_AHEAD_WANTED = 4,  // an input of the request, or computed from an input
     TAPER_AHEAD_ASKED = 8,   // an input of the request
-    TAPER_AHEAD_USED = 16,   // an operator with a derivative has used the value before it needed a gradient
+    TAPER_AHEAD_USED = 16,   // an operator with a derivative has used the value before the value needed a gradient
     TAPER_AHEAD_OVERWRITTEN =
         32,                // an in-place operator has written to the value; later users take the operator's result
     TAPER_AHEAD_SEEN = 64, // the value's node comes before the node that is examined

@@ -192,7 +192,7 @@ static void visit_differentiable(taper_ahead *a, taper_node *node, const taper_g
     const uint32_t needs = taper_ahead_wanted(a, node, TAPER_AHEAD_NEEDS);
     if (taper_gradient_is_none(gradient)) {
         bool creates, keeps;
-        if (taper_node_calls(node, TAPER_OP(aten_grad)) && // an earlier request
+        if (taper_node_calls(node, TAPER_OP(aten_grad)) && // the node is an earlier request
             (!taper_ahead_read_flags(node, &creates, &keeps) || !keeps ||
              (creates && taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED)))) {
             taper_ahead_decline(a, "an earlier request frees what it read, or is itself differentiated");

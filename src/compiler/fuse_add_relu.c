@@ -2,7 +2,7 @@
 // Replaces `add` and a `relu` that is the only user of the sum by `aten::_add_relu`, for all forms of both operators.
 // The sum must be known to be float, because PyTorch's kernel supports few dtypes and clamps the sum to the range of
 // the first summand's dtype. The fused operator turns infinity into the largest number and NaN into 0, as PyTorch does
-// after this fusion. The pass runs only for devices with such an operator; GPUs have none.
+// after this fusion. The pass runs only for devices with such an operator; GPUs have no such operator.
 #include "compiler/facts.h"
 
 static taper_status fuse(taper_compilation *compilation, const taper_dtypes *dtypes, taper_node *node)

@@ -482,7 +482,7 @@ static const taper_ir_value *asks_rank(const taper_node *node)
                : NULL;
 }
 
-// Returns true if a list of numbers never changes, because every user only reads it and none passes it on.
+// Returns true if a list of numbers never changes, because every user only reads the list and no user passes it on.
 static bool stays(const taper_ir_value *list)
 {
     int count = 0;

@@ -34,7 +34,7 @@ static bool is_int8_matrix(const taper_tensor *t)
     return t != NULL && t->dtype == TAPER_I8 && t->rank == 2 && t->sizes[0] > 0 && t->sizes[1] > 0;
 }
 
-// Returns the group size of a constant block size [1, group] if `in` is a multiple of it, otherwise 0.
+// Returns the group size of a constant block size [1, group], or 0 if `in` is not a multiple of the group size.
 static int64_t constant_group(const taper_node *node, int64_t in)
 {
     const taper_val *list = taper_node_constant_in(node, 1);

@@ -56,7 +56,7 @@ static double fine_sum(const float *bins, const double *sums, double count, doub
     return sums[bin] + (inside - (double)(bin * FINER)) * (double)bins[bin];
 }
 
-// Adds the old bins to the new ones. A new bin has the width of `coarser` entries of the fine grid.
+// Adds the old bins to the new bins. A new bin has the width of `coarser` entries of the fine grid.
 static void merge(float *bins, const float *old, double coarser, double start)
 {
     double sums[BINS + 1] = {0};

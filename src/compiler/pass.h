@@ -115,7 +115,7 @@ static inline bool taper_is_written(const taper_compilation *compilation, taper_
 bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *graph);
 
 // Finds the operator that does not work in place, such as aten::add for aten::add_, with the same arguments. *op is
-// NULL if there is none.
+// NULL if there is no such operator.
 TAPER_MUST_USE taper_status taper_functional_row(taper_compilation *compilation, const taper_node *node,
                                                  const taper_op **op, const taper_schema **schema);
 // Inserts a constant node before the node `before`. Takes over the caller's reference to value.

@@ -80,8 +80,8 @@ static bool has_quantize(const taper_block *block)
     return false;
 }
 
-// Visits all nodes of a block. Meanwhile nodes are only inserted, before and after the current one, and none is
-// removed.
+// Visits all nodes of a block. During the visit, nodes are only inserted, before and after the current node, and no
+// node is removed.
 static taper_status walk(taper_recomposer *r, taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {

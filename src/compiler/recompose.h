@@ -25,7 +25,8 @@ typedef struct taper_recomposed {
     bool computed;
     taper_qparams qparams;
     int64_t rank; // smallest number of dimensions that the value can have
-    // Operator for the layer that made the value, including the relu that follows, or NULL if there is none.
+    // Operator for the layer that made the value, including the relu that follows, or NULL if there is no such
+    // operator.
     const taper_op *with_relu;
 } taper_recomposed;
 

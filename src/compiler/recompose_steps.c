@@ -13,7 +13,8 @@ typedef struct step {
     taper_node *node, *activation;
     float low, high; // bounds of the activation
     taper_qparams result;
-    const taper_op *with_relu; // the layer with a relu, into which a later relu may be merged; NULL if there is none
+    const taper_op *with_relu; // operator for the layer with a relu, into which a later relu may be merged; NULL if
+                               // there is no such operator
 } step;
 
 static taper_status op_before(const taper_recomposer *r, taper_node *before, const taper_op *op, taper_node **made)

@@ -11,8 +11,8 @@ typedef struct taper_bytecode_row {
 } taper_bytecode_row;
 // Returns NULL for an instruction that replaces no operator.
 const taper_bytecode_row *taper_bytecode_row_of(unsigned op);
-// Returns the instruction that replaces the operator from bytecode version 8 on, or -1 if there is none. Files do not
-// list an operator that an instruction replaces.
+// Returns the instruction that replaces the operator from bytecode version 8 on, or -1 if no instruction does. Files do
+// not list an operator that an instruction replaces.
 int taper_bytecode_instruction_of(const char *name, const char *overload);
 
 #endif

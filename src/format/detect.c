@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Detects the kind of a file. If it is not a lite module, the error explains what to do with it.
+// Detects the kind of a file. If the file is not a lite module, the error explains what to do with the file.
 #include "format/lite_archive.h"
 #include "format/pt2_program.h"
 

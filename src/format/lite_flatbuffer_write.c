@@ -59,7 +59,7 @@ static taper_fbb_ref write_methods(taper_fb_writer *w)
 {
     const char *class_name = w->module->root.as.object->klass->name;
     const size_t length = strlen(class_name);
-    uint32_t *own = w->functions; // reuses the array, which is no longer needed
+    uint32_t *own = w->functions; // reuses the array `functions`, which is no longer needed
     size_t count = 0;
     for (size_t i = 0; i < w->module->function_count; i++) {
         const char *name = w->module->functions[i].name, *dot = strrchr(name, '.');

@@ -3,8 +3,9 @@
 // slot or object for each opcode, and a memo no longer than the record.
 //
 // Items can be added to a list, dict or object only while nothing but the stack and one memo slot refers to it.
-// PyTorch's writers never need more. This rule makes cycles impossible, and the depth of every value is known when the
-// value is complete. The reference count tells how many references exist, so memo slots can be set only once.
+// PyTorch's writers never need more references. This rule makes cycles impossible, and the depth of every value is
+// known when the value is complete. The reference count tells how many references exist, so memo slots can be set only
+// once.
 #include "format/pickle.h"
 
 #include <stdio.h>

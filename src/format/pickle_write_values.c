@@ -92,7 +92,7 @@ static taper_status close_tag(taper_pickler *p, const taper_type *key, const tap
     return TAPER_OK;
 }
 
-// Returns the name of the function that makes a list with these elements, or NULL if there is none.
+// Returns the name of the function that makes a list with these elements, or NULL if there is no such function.
 static const char *builder_of(const taper_type *element)
 {
     switch ((taper_type_kind)element->kind) {

@@ -262,7 +262,7 @@ static taper_status read_only_version(taper_pt2 *r)
     return taper_pt2_members(r, only_version, NULL);
 }
 
-// Reads the program's JSON. If that fails, checks whether the schema is newer than the supported ones, because the
+// Reads the program's JSON. If that fails, checks whether the schema is newer than the supported schemas, because the
 // schema's number comes after the graph in the file.
 static taper_status read_json(taper_pt2 *r, const taper_zip_entry *entry)
 {

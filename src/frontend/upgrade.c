@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of upgraders. gelu needs none: its new argument has a default with the old meaning. The same holds for
-// linspace and logspace if steps is omitted. A None as steps means 100; the operator itself handles a None that is
+// The table of upgraders. gelu needs no upgrader: its new argument has a default with the old meaning. The same holds
+// for linspace and logspace if steps is omitted. A None as steps means 100; the operator itself handles a None that is
 // known only at run time.
 //
 // div, versions 0 to 3: true division if any operand is floating point, otherwise division that truncates:

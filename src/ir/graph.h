@@ -81,7 +81,7 @@ typedef union taper_node_own {
         // Numbers of the registers for the iteration count and the condition, set by the planner.
         uint32_t counter, condition;
     } loop;                  // for LOOP
-    size_t arguments_before; // LIST in a segment: number of the segment's arguments that earlier nodes take
+    size_t arguments_before; // LIST in a segment: number of the segment's arguments that nodes before the list take
     size_t prepared;         // CALL, while it is lowered: 1 + the index of the body to inline, or 0
     bool all_constant;       // TUPLE, while it is lowered: true if all items are constants
     struct {
@@ -183,8 +183,8 @@ static inline const taper_node *taper_value_constant(const taper_ir_value *value
     return value->node != NULL && value->node->kind == TAPER_NODE_CONSTANT ? value->node : NULL;
 }
 
-// Fails unless every value is defined before it is used, in the same block or an enclosing one, and each node has the
-// numbers of inputs, outputs and blocks that its kind requires.
+// Fails unless every value is defined before it is used, in the same block or in an enclosing block, and each node has
+// the numbers of inputs, outputs and blocks that its kind requires.
 TAPER_MUST_USE taper_status taper_graph_verify(const taper_graph *graph, taper_error *error);
 // Prints the graph for people: values are shown with their ids, and long constants are shortened.
 void taper_graph_print(const taper_graph *graph, taper_text *text);

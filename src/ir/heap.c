@@ -465,7 +465,7 @@ void taper_heap_unlink(taper_heap *heap, taper_container *container)
     taper_spin_unlock(&heap->lock);
 }
 
-// Counts one object less, and frees the heap after the last one. Call this after the memory of the object is freed.
+// Counts one object less, and frees the heap after the last object. Call this after the memory of the object is freed.
 void taper_heap_forget(taper_heap *heap)
 {
     taper_spin_lock(&heap->lock);

@@ -33,7 +33,8 @@ typedef struct taper_history {
 #ifdef TAPER_WITH_GRADIENTS
 // Returns the tensor's history, which is created if the tensor has none. Returns NULL if memory is missing.
 taper_history *taper_history_need(taper_tensor *tensor);
-// Sets the node that computed the tensor, which may be NULL. The version becomes that of the tensor's storage.
+// Sets the node that computed the tensor, which may be NULL. The history's version becomes the version of the tensor's
+// storage.
 TAPER_MUST_USE taper_status taper_history_set(taper_tensor *tensor, taper_obj *node, uint32_t output,
                                               taper_error *error);
 // Frees the history of a tensor.

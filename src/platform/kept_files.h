@@ -48,8 +48,8 @@ bool taper_kept_end(taper_kept_writer *writer, bool whole);
 typedef struct taper_mark {
     int fd; // file descriptor; -1 for no mark
 } taper_mark;
-// Reads the bytes of a mark that an ended process has left. Returns false if there is none, or if a living process
-// holds the mark.
+// Reads the bytes of a mark that an ended process has left. Returns false if there is no such mark, or if a living
+// process holds the mark.
 bool taper_mark_left(const char *path, void *data, size_t size);
 // Creates the locked file of a mark. Returns false if the file cannot be created or another process has locked it.
 bool taper_mark_set(const char *path, const void *data, size_t size, taper_mark *mark);

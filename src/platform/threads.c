@@ -98,9 +98,9 @@ typedef struct patience {
     bool begun;
 } patience;
 
-// Watches `count` lanes, which are `step` lines apart, for a short time. Returns true early if a lane has pieces to
-// begin (if to_begin), or has no unfinished piece (otherwise). Returns false if it is time to sleep. After true the
-// caller checks the lanes again, because nothing may have changed.
+// Watches `count` lanes, which are `step` lines apart, for a short time. Returns true early: with to_begin, when a lane
+// has pieces to begin; without to_begin, when a lane has no unfinished piece. Returns false if it is time to sleep.
+// After true the caller checks the lanes again, because nothing may have changed.
 static bool wait_a_little(patience *p, const pool_line *line, unsigned count, unsigned step, bool to_begin)
 {
     for (unsigned i = 0; i < PAUSES; i++) {
@@ -133,8 +133,8 @@ static bool is_busy(taper_pool *pool, unsigned now)
 }
 
 // Waits for the pieces of a lane that other threads have begun. `own`: time that each of the caller's own pieces took,
-// in microseconds. If waiting takes far longer, the system has suspended the other thread for another process and would
-// do so again, so the pool is marked as busy.
+// in microseconds. If waiting takes far longer than `own`, the system has suspended the other thread for another
+// process and would do so again, so the pool is marked as busy.
 static void wait_for_lane(taper_pool *pool, pool_line *line, unsigned own)
 {
     patience p = {0};

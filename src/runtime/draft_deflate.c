@@ -20,7 +20,7 @@ static bool all_equal(const taper_tensor *tensor)
     return count > SMALL_TENSOR;
 }
 
-// Copies a tensor that is a view of a larger storage, so that the rest of the storage is not saved.
+// Copies a tensor that is a view of a larger storage, so that the parts of the storage outside the view are not saved.
 static taper_status store_alone(taper_heap *heap, taper_tensor *tensor, taper_val *value, taper_error *error)
 {
     size_t bytes;

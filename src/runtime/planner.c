@@ -95,7 +95,7 @@ static arena *create_arena(taper_planner *planner, size_t bytes)
     return a;
 }
 
-// Releases the planner's reference to the arena. Storages that are still in it keep it alive.
+// Releases the planner's reference to the arena. Storages that are still in the arena keep the arena alive.
 static void drop_arena(taper_planner *planner)
 {
     if (planner->arena != NULL) {

@@ -6,7 +6,8 @@
 
 #include "runtime/session.h"
 
-// Finds a method; NULL means "forward". If the model lacks it, fails with an error that lists the methods of the model.
+// Finds a method; NULL means "forward". If the model lacks the method, fails with an error that lists the methods of
+// the model.
 TAPER_MUST_USE taper_status taper_session_find(const taper_session *session, const char *method,
                                                const taper_function **function, taper_error *error);
 // Works like taper_session_run. *result is NULL on failure.

@@ -71,7 +71,7 @@ def _scalar(numbers, form):
 
 
 def _texts(tensor, places):
-    """Returns the texts of the elements at those positions."""
+    """Returns the texts of the elements at the positions `places`."""
     if not places:
         return []
     form = FORMATS[tensor.dtype]

@@ -9,7 +9,7 @@
 #include "ops/engine/tiles.h"
 #include "ops/list/op_features.h"
 
-enum { LEAST_CHANNELS = 8 }; // smallest number of output channels in a group; with fewer the reference runs
+enum { LEAST_CHANNELS = 8 }; // smallest number of output channels in a group; with fewer channels, the reference runs
 
 typedef struct transposed_plan {
     taper_conv2d_plan head;

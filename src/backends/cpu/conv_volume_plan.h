@@ -50,7 +50,7 @@ typedef struct taper_volume_plan {
     taper_epilogue epilogue;
     taper_volume_axis axis[TAPER_AXES];
     size_t batch, groups, group_in, group_out, group_floats;
-    int64_t slab, rows;    // number of slices in a piece of work; number of rows in it
+    int64_t slab, rows;    // number of slices in a piece of work; number of rows in such a piece
     size_t slabs, bands;   // number of pieces along the slices, and along the rows, for one group and one image
     size_t pitch, plane;   // number of floats in a row, and in the plane of one input phase
     size_t slice, channel; // number of floats in a slice, with all phases; and in a channel, with all slices

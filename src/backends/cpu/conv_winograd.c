@@ -31,7 +31,8 @@ enum {
     WEIGHTS_STAY = 4,
     STREAMED = 4,
     STREAMED_BYTES = 16 << 20, // largest total size of the threads' transformed inputs, in bytes
-    STREAMED_TILES = 96, // largest number of tiles in a streamed group; with more, the weights are not the bottleneck
+    STREAMED_TILES =
+        96, // largest number of tiles in a streamed group; with more tiles, the weights are not the bottleneck
     LEAST_TILES = 4,
     FEW_ROWS = 2 // up to this many rows, kernels use partial sums
 };
@@ -318,8 +319,8 @@ static taper_status compute_directly(const taper_conv2d *job)
 }
 
 // Returns true if each thread has groups of its own. There are three such cases: too few blocks for all threads; more
-// tiles than a strip for each thread; weights that are each used so often that the next weights arrive from memory in
-// time.
+// tiles for each thread than a strip has; weights that are each used so often that the next weights arrive from memory
+// in time.
 static bool gives_each_groups(const winograd_plan *plan, size_t threads)
 {
     const size_t tiles = plan->tiles / threads;

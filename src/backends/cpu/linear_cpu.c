@@ -44,8 +44,8 @@ static size_t in_stride(const linear_job *job)
 
 enum { GEMV_GRAIN = 16 };
 
-// Returns the gemv kernel for weights that come from memory if it is faster for this layer, otherwise the ordinary gemv
-// kernel.
+// Returns the gemv kernel for weights that come from memory if this kernel is faster for the layer, otherwise the
+// ordinary gemv kernel.
 static taper_gemv_f32_function *find_gemv(const linear_job *job)
 {
     // limits in floats: on the inputs, and on the weights that stay in the cache

@@ -59,7 +59,7 @@ typedef struct taper_gpu_shader {
     bool texels;     // true if the shader reads texel buffers
 } taper_gpu_shader;
 
-// A compiled shader as the library contains it: deflated. All members are zero if there is none.
+// A compiled shader as the library contains it: deflated. All members are zero if there is no shader.
 typedef struct taper_gpu_packed {
     const unsigned char *data;
     uint32_t packed, bytes;

@@ -16,7 +16,8 @@ typedef struct taper_gpu_options {
     int teams; // 1: threads share the computation of a result if there are few results; -1: what is best for the device
     int checks;     // 1: compare first results with the CPU's; -1: the default, which is 1
     int half;       // 1: store vectors in half precision
-    int winograd;   // Winograd for 3x3 convolutions: 0 never, 1 always, -1 if most of a segment is such layers
+    int winograd;   // Winograd for 3x3 convolutions: 0 never, 1 always, -1 if such layers are most of a segment's
+                    // arithmetic
     int background; // 1: make pipelines in the background; -1: only if the run's time is limited
     int estimate; // 1: do not try segments that seem slower on the device than on the CPU; -1: the default, which is 1
                   // unless the device is a CPU

@@ -53,7 +53,7 @@ typedef struct taper_gpu_state {
     bool wide;                 // true if the largest tiles are used
     uint32_t fill;             // number of threads that keeps the device busy; 0: do not use teams
     bool shares;               // true if threads of a subgroup share what they load (LANES of the kernels)
-    int winograd;              // the option winograd, or 0 if halves are not precise enough
+    int winograd;              // the option `winograd`, or 0 if halves are not precise enough
     bool half;                 // true if vectors are stored in half precision
     bool times;                // true if dispatches are timed
     int background;            // make pipelines in the background: 0 never, 1 always, -1 if the run's time is limited

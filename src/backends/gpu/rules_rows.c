@@ -68,7 +68,8 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
         wide.sizes[d] = goes[d] ? 1 : from.sizes[d];
     }
     TAPER_TRY(taper_gpu_new(e, &wide, in.packed, &kept));
-    const bool stays = taper_gpu_view_reshape(&kept, &shape, &out); // if stays is false, the elements are packed again
+    const bool stays =
+        taper_gpu_view_reshape(&kept, &shape, &out); // if `stays` is false, the elements are packed again
     if (stays) {
         TAPER_TRY(taper_gpu_take_steps(e, &result, out.packed, from.rank == shape.rank ? 2 : 0, &chain));
     }

@@ -138,7 +138,8 @@ static taper_status make_model(const compiler *c)
     return REFUSES(c, Model_finish, c->made->model);
 }
 
-// Declines unless the device supports all operations, because NNAPI's own CPU code would run the unsupported ones.
+// Declines unless the device supports all operations, because NNAPI's own CPU code would run the unsupported
+// operations.
 static taper_status ask_what_is_supported(const compiler *c)
 {
     taper_nnapi_driver *driver = c->driver;

@@ -25,7 +25,7 @@ typedef struct taper_size {
 } taper_size;
 
 typedef struct taper_network_sizes {
-    taper_size *sizes; // the sizes, which all differ
+    taper_size *sizes; // the sizes, each of them once
     size_t count;
     uint32_t (*of)[TAPER_MAX_RANK]; // index in sizes for each dimension of each operand
 } taper_network_sizes;

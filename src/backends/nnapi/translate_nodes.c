@@ -90,7 +90,7 @@ static bool is_shuffle(const taper_translator *t, const taper_node *node, const 
            (five.sizes[1] != TAPER_UNKNOWN || t->asking);
 }
 
-// Returns true if the node is a later node of a channel shuffle.
+// Returns true if the node is a node of a channel shuffle, but not its first node.
 static bool is_inside_shuffle(const taper_translator *t, const taper_node *node)
 {
     const taper_node *first = node, *shuffle[3];

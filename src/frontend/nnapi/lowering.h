@@ -89,7 +89,8 @@ bool taper_nnapi_same_quantizer(const taper_nnapi_lowering *l, uint32_t a, uint3
 // true if NNAPI has this order too.
 TAPER_MUST_USE taper_status taper_nnapi_plain(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
 TAPER_MUST_USE taper_status taper_nnapi_image(taper_nnapi_lowering *l, uint32_t at, bool nchw, taper_ir_value **value);
-// Gets a constant of fewer than four dimensions as [N, C, H, W]. Its dimensions are the last ones of [N, H, W, C].
+// Gets a constant of fewer than four dimensions as [N, C, H, W]. The constant's dimensions are the last dimensions of
+// [N, H, W, C].
 TAPER_MUST_USE taper_status taper_nnapi_low_image(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value);
 // Converts a value of the operand to floats if it is quantized.
 TAPER_MUST_USE taper_status taper_nnapi_floats(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *value,

@@ -43,7 +43,7 @@ typedef struct taper_nnapi_operand {
     int source;              // a taper_nnapi_source
     const uint8_t *data;     // data of an IMMEDIATE value, borrowed from the blob
     size_t bytes;            // size of the value in bytes
-    uint32_t buffer, offset; // for source BUFFER: number of the buffer, and offset in it in bytes
+    uint32_t buffer, offset; // for source BUFFER: number of the buffer, and offset in the buffer in bytes
 } taper_nnapi_operand;
 
 typedef struct taper_nnapi_operation {

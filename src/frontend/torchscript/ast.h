@@ -71,12 +71,13 @@ struct taper_ts_function {
     taper_ts_definition *owner; // class that contains the function, or NULL
     taper_ts_parameter *parameters;
     uint32_t parameter_count;
-    uint32_t slots;          // number of variables of the function
-    taper_ts_node *returns;  // declared type of the result; NULL if missing
-    taper_ts_node *body;     // body, a BLOCK
-    bool added;              // true if the function was added to the functions of the module
-    uint32_t prepared;       // for listing: number of the function's own graph, from 1 (list.h); 0 before it is lowered
-    bool active;             // true while the function is lowered; a call of the function would then never end
+    uint32_t slots;         // number of variables of the function
+    taper_ts_node *returns; // declared type of the result; NULL if missing
+    taper_ts_node *body;    // body, a BLOCK
+    bool added;             // true if the function was added to the functions of the module
+    uint32_t
+        prepared; // for listing: number of the function's own graph, from 1 (list.h); 0 before the function is lowered
+    bool active;  // true while the function is lowered; a call of the function would then never end
     const char *name;        // name, owned by the module; set when the function is lowered
     const char *class_name;  // name of the class, owned by the module; NULL outside of classes
     taper_ts_function *next; // next method of the same class

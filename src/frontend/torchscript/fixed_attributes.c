@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds attributes that never change, because no statement of the sources assigns to them. The most important ones are
-// `training` and the parameters of layers. Batch norm, for example, has many branches, of which only one is taken.
-// Branches that are not lowered need not be optimized away.
+// Finds attributes that never change, because no statement of the sources assigns to them. The most important of these
+// attributes are `training` and the parameters of layers. Batch norm, for example, has many branches, of which only one
+// is taken. Branches that are not lowered need not be optimized away.
 #include "frontend/torchscript/lower.h"
 
 const taper_val *taper_ts_fixed_attribute(const taper_ts_lowering *l, const taper_object *object,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds attributes, fields, enum members and methods of a class by name. A class may have thousands of them, and a file
-// may use the last one thousands of times. A sorted table is therefore made for large classes when they are parsed.
+// Finds attributes, fields, enum members and methods of a class by name. A class may have thousands of members, and a
+// file may use the last of them thousands of times. A sorted table is therefore made for large classes when they are
+// parsed.
 #include "format/name_sort.h"
 #include "frontend/torchscript/ast.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Build tool: `make_shaders OUT ARRAY FILE…` writes compiled shaders, deflated, as C source: their bytes, and ARRAY (of
 // taper_gpu_packed, gpu_api.h) in the order of the names. "-" stands for a missing shader. Most words of SPIR-V are
-// small numbers. The result is a fifth smaller if all first bytes of words come first, then all second ones, and so on.
+// small numbers. The result is a fifth smaller if all first bytes of words come first, then all second bytes, and so
+// on.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

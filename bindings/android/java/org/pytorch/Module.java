@@ -94,8 +94,8 @@ public class Module implements AutoCloseable {
   }
 
   /**
-   * Cancels the current run, or the next one if none is active, with a CancellationException in its thread. May be
-   * called from any thread.
+   * Cancels the current run, or the next run if no run is active. The cancelled run throws a CancellationException in
+   * its thread. May be called from any thread.
    */
   public void cancel() {
     peer().cancel();
