@@ -7,7 +7,7 @@
 #include "ir/graph.h"
 #include "ops/list/registry.h"
 
-struct taper_optimize_options; // in taper_compile.h
+struct taper_optimize_options; // defined in taper_compile.h
 struct taper_compilation;
 
 // A device for which files can be prepared. backends/preparer_list.inc lists these devices, and code that loads or
@@ -41,7 +41,7 @@ typedef struct taper_converter {
     taper_status (*convert)(struct taper_compilation *compilation, const struct taper_optimize_options *options);
 } taper_converter;
 
-struct taper_shape; // in ir/infer.h
+struct taper_shape; // defined in ir/infer.h
 struct taper_shapes;
 
 // The graphs of a model, and the context of their compilation.
@@ -92,7 +92,7 @@ typedef struct taper_compilation {
 // Functions for quantization after training (compiler/quantization.h). Facts about the values of forward are stored by
 // the number of the value. A value has the same number in every draft that was made from one file without preparing it
 // for a device.
-struct taper_quantize_options; // in taper_compile.h
+struct taper_quantize_options; // defined in taper_compile.h
 struct taper_quantized_layer;
 typedef struct taper_quantization taper_quantization;
 typedef struct taper_quantization_table {

@@ -12,7 +12,7 @@ struct taper_budget {
     // moment, the size of that block is not counted.
     _Atomic(uint64_t) bytes_left;
     atomic_bool ended;
-    atomic_uint refused; // bits of enum refusal
+    atomic_uint refused; // reasons of all refusals, as bits of enum refusal
     taper_refs refs;
     taper_allocator own; // allocator that allocates from `inner` and counts the bytes
     taper_allocator inner;

@@ -32,7 +32,7 @@ enum {
 // A request for gradients, and what is known about it.
 typedef struct taper_ahead {
     taper_compilation *compilation;
-    taper_arena *arena; // memory of everything below
+    taper_arena *arena; // arena for the arrays below
     taper_node *ask;    // the call of aten::grad
     taper_block *block; // block that contains the call `ask`
     const taper_node *outputs, *inputs;

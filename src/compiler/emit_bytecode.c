@@ -32,7 +32,7 @@ typedef struct emitter {
     call_site *calls;
     size_t call_count, call_capacity;
     taper_pointer_map call_numbers; // maps each operator to its index in `calls`
-    taper_val *constants;           // borrowed from the graph
+    taper_val *constants;           // constants of the function, borrowed from the graph
     size_t constant_count, constant_capacity;
     uint32_t *constant_index; // index in constants + 1, in a hash table of the constants
     size_t constant_index_size;

@@ -85,7 +85,7 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     taper_node_set_input(made, 0, taper_node_in(node, 0));
     TAPER_TRY(give_heads(compilation, made, &key, 1, 7));
     TAPER_TRY(give_heads(compilation, made, &value, 2, 8));
-    for (size_t i = 3; i < 7; i++) { // attn_mask, dropout_p, is_causal, scale
+    for (size_t i = 3; i < 7; i++) { // the arguments attn_mask, dropout_p, is_causal and scale do not change
         taper_node_set_input(made, i, taper_node_in(node, i));
     }
     taper_node_replace(node, made);

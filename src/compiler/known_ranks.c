@@ -17,7 +17,7 @@ typedef struct learned_rank {
 
 typedef struct ranks {
     taper_compilation *compilation;
-    rank_of *values; // ranks by value id
+    rank_of *values; // known facts about each value's rank, by value id
     size_t value_count;
     // Sources whose bounds the current block made narrower. At the end of the block their previous bounds are restored.
     learned_rank *learned;

@@ -17,7 +17,7 @@ typedef struct taper_peephole {
 
 TAPER_MUST_USE taper_status taper_peephole_containers(taper_peephole *p, taper_node *node, bool *done);
 TAPER_MUST_USE taper_status taper_peephole_numbers(taper_peephole *p, taper_node *node,
-                                                   bool *done); // in peephole_numbers.c
+                                                   bool *done); // defined in peephole_numbers.c
 taper_status taper_peephole_tensors(taper_peephole *p, taper_node *node, bool *done);
 
 // Sets *written to true if any node may write to the memory of the value.

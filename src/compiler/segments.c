@@ -230,7 +230,7 @@ static bool is_passing_list(const finder *f, const taper_node *node)
 static bool is_candidate(const finder *f, const taper_node *node, int depth)
 {
     if (node->kind == TAPER_NODE_SEGMENT) {
-        return depth > 0; // the results of a segment are new
+        return depth > 0; // the results of a segment are new tensors
     }
     if (is_passing_list(f, node)) {
         return depth == 0;

@@ -60,7 +60,8 @@ static taper_status read_ivalues(taper_fb_reader *r, const taper_fb_table *root)
     }
     r->count = count != 0 ? (size_t)count : r->ivalues.count;
     const taper_allocator *allocator = r->module->allocator;
-    r->values = taper_alloc_zeroed(allocator, r->count * sizeof *r->values); // zeroed memory, which means None
+    r->values =
+        taper_alloc_zeroed(allocator, r->count * sizeof *r->values); // zeroed memory, so that all values are None
     r->depths = taper_alloc_zeroed(allocator, r->count * sizeof *r->depths);
     r->storages = taper_alloc_zeroed(allocator, r->storage_data.count * sizeof *r->storages);
     r->classes = taper_alloc_zeroed(allocator, r->object_types.count * sizeof *r->classes);

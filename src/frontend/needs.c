@@ -94,7 +94,7 @@ static taper_status add_block(taper_needs *needs, const taper_block *block, tape
     for (const taper_node *node = block->first; node != NULL; node = node->next) {
         if (node->kind == TAPER_NODE_OP) {
             TAPER_TRY(add_row(needs, node, error));
-        } else if (node->kind == TAPER_NODE_TUPLE_UNPACK) { // in bytecode this is an operator
+        } else if (node->kind == TAPER_NODE_TUPLE_UNPACK) { // in bytecode, unpacking a tuple is an operator
             TAPER_TRY(add(needs, TAPER_NAME_TUPLE_UNPACK, "", 1, error));
         } else if (node->kind == TAPER_NODE_OBJECT && node->type != NULL) {
             TAPER_TRY(add(needs, node->type->name, NULL, 1, error));

@@ -67,7 +67,7 @@ typedef struct taper_ir_input {
 typedef union taper_node_own {
     int64_t slot; // GET_ATTR, SET_ATTR: slot of the attribute in its class
     struct {
-        int64_t begin, end; // first item of the result, and end
+        int64_t begin, end; // index of the result's first item, and index after its last item
     } slice;                // for TUPLE_SLICE
     struct {
         // True for a list that all users only read, so that operators on it may be folded.

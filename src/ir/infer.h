@@ -112,13 +112,13 @@ typedef struct taper_conv_shape {
     int64_t kernel[3], stride[3], padding[3], dilation[3], more[3];
     bool same, transposed, up;
 } taper_conv_shape;
-int64_t taper_infer_conv_size(const taper_conv_shape *conv, size_t d, int64_t size); // in infer_conv_size.c
+int64_t taper_infer_conv_size(const taper_conv_shape *conv, size_t d, int64_t size); // defined in infer_conv_size.c
 
 // Infers the result of a layer with packed weights. Returns false if the weights are unknown (infer_packed.c).
 bool taper_infer_packed(const taper_infer_call *call, taper_shape *shape);
 // Returns 1 if a recurrent network runs in both directions, otherwise 0, or TAPER_UNKNOWN (infer_packed.c).
 int64_t taper_infer_both_directions(const taper_infer_call *call);
-taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule); // in infer_layers.c
-taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule);  // in infer_views.c
+taper_shape taper_infer_layer(const taper_infer_call *call, taper_op_shape rule); // defined in infer_layers.c
+taper_shape taper_infer_view(const taper_infer_call *call, taper_op_shape rule);  // defined in infer_views.c
 
 #endif

@@ -100,7 +100,7 @@ static bool stays_as_made(const taper_node *list)
             return false;
         }
         for (size_t i = 0; i < schema->ret_count;
-             i++) { // false for other types, because the result could be or contain the list
+             i++) { // false for results of other types, because such a result could be or contain the list
             const uint8_t kind = schema->rets[i].type->kind;
             if (kind != TAPER_TYPE_TENSOR && kind != TAPER_TYPE_INT && kind != TAPER_TYPE_FLOAT &&
                 kind != TAPER_TYPE_BOOL && kind != TAPER_TYPE_STRING) {

@@ -61,7 +61,7 @@ void taper_generator_seed(taper_generator *generator, uint64_t seed)
 enum {
     STATE_SEED = 0,          // uint64
     STATE_LEFT = 8,          // int32: 1 + number of words that are left
-    STATE_SEEDED = 12,       // int32: 1
+    STATE_SEEDED = 12,       // int32, always 1
     STATE_NEXT = 16,         // uint64: index of the next word
     STATE_WORDS = 24,        // uint64 for each word
     STATE_NORMAL = 5024,     // double: a normal number that is kept for the next call

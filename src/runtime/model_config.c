@@ -209,8 +209,8 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
         taper_text_format(&text, " 1\n");
         const size_t length = strlen(need->name);
         if (!is_class && need->overload[0] == '\0' && length > 4 && strcmp(need->name + length - 4, "_out") == 0) {
-            // If the list also contains "add.out", whose id is add_out, the id of the operator "add_out" ends with one
-            // more underscore. Writes both ids.
+            // An operator "add_out" would have the id of "add.out". If the list contains both, the id of "add_out" ends
+            // with one more underscore, so this code writes both ids.
             taper_text_format(&text, "#define TAPER_USE_");
             add_id(&text, need->name);
             taper_text_format(&text, "_ 1\n");

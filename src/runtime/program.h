@@ -40,7 +40,7 @@ typedef struct taper_instruction {
     uint32_t state;   // index of the operator's state in the session
     const taper_op *op;
     const taper_schema *schema;
-    taper_kernel kernel; // kernel of the backend, or the operator's own
+    taper_kernel kernel; // kernel of the backend, or the operator's own kernel
     const struct taper_segment *segment;
     const taper_node *node; // node from which the instruction was made
 } taper_instruction;

@@ -29,7 +29,7 @@ typedef struct binding_ids {
     jthrowable no_memory; // created in advance, because creating it later may fail
 } binding_ids;
 
-extern binding_ids binding; // JNI_OnLoad sets it; it does not change afterwards
+extern binding_ids binding; // set by JNI_OnLoad, and constant afterwards
 
 // Returns the JNIEnv of this thread, or NULL; if *attached, call binding_detach after use.
 JNIEnv *binding_env(bool *attached);

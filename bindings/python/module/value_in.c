@@ -423,7 +423,7 @@ static taper_value *typed_in(writer *w, PyObject *object, const taper_type *type
     if (taper_type_kind_of(type) == TAPER_TYPE_DICT && PyDict_Check(object)) {
         return dict_in(w, object, taper_type_item(type, 0), taper_type_item(type, 1));
     }
-    if (taper_type_kind_of(type) == TAPER_TYPE_CLASS && is_sequence(object)) { // may be a named tuple
+    if (taper_type_kind_of(type) == TAPER_TYPE_CLASS && is_sequence(object)) { // the class may be a named tuple
         return tuple_in(w, object, NULL);
     }
     return freely_in(w, object); // the library reports an object of the wrong type

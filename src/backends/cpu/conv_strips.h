@@ -14,7 +14,7 @@ typedef enum taper_conv_way { TAPER_CONV_ALONG, TAPER_CONV_DOWN, TAPER_CONV_IMAG
 
 typedef struct taper_conv_region {
     uint32_t first;         // number of the region's first strip in the image
-    uint32_t y, x;          // first pixel of the region
+    uint32_t y, x;          // row and column of the region's first pixel
     uint32_t length, parts; // number of pixels of a line of the region; number of strips of a line
     bool down;              // true if the lines of the region are columns
 } taper_conv_region;

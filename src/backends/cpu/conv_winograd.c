@@ -48,7 +48,7 @@ typedef struct winograd_plan {
     size_t whole, right, corners; // number of the first tile of each kind; tiles before `whole` are at the lower edge
     size_t strip;                 // largest number of tiles in a strip
     size_t most;                  // largest number of tiles in a group
-    bool streams;                 // true if the weights come from memory
+    bool streams;                 // true if the weights are read from memory and not from a cache
     size_t panels, panel_floats, block; // number of panels; number of floats of a panel; number of panels of a block
     size_t blocks;                      // number of blocks of all panels
     // Panels whose weights are stored together, position by position: the panels of a block, or all.

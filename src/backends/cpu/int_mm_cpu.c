@@ -171,7 +171,7 @@ static taper_status multiply(taper_run *run, int_mm *job)
     const uint8_t kind = job->a->storage->kind;
     const bool in_place = job->a->dtype == TAPER_U8 && taper_tensor_is_contiguous(job->a) &&
                           (job->in % entry->kr == 0 || kind == TAPER_STORAGE_OWNED || kind == TAPER_STORAGE_PLANNED);
-    const size_t count = job->rows * job->in; // number of elements of the tensor a
+    const size_t count = job->rows * job->in; // number of elements of the tensor `a`
     uint8_t *copy = NULL;
     job->x = taper_tensor_data(job->a);
     if (!in_place) {

@@ -159,7 +159,7 @@ static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, 
     const uint32_t where = from << 8 | (splat ? TAPER_GPU_SPLAT : 0);
     chain->operands[chain->operand_count++] = *operand;
     switch (step) {
-    case TAPER_GPU_STEP_ADD: // if swapped is set, alpha is 1
+    case TAPER_GPU_STEP_ADD: // if `swapped` is set, alpha is 1
         append(chain, TAPER_GPU_STEP_ADD | where, 0, alpha);
         break;
     case TAPER_GPU_STEP_SUB:

@@ -20,7 +20,7 @@ if((TAPER_WITH_VULKAN OR TAPER_WITH_METAL) AND TAPER_WITH_DEVICES)
         separate_arguments(defines UNIX_COMMAND "${CMAKE_MATCH_3}")
         set(environment vulkan1.0)
         set(unroll --loop-unroll --scalar-replacement=200 --ssa-rewrite)
-        if(defines MATCHES "-DLANES") # not unrolled here, because drivers with subgroups unroll loops, and unrolled shaders make the library larger
+        if(defines MATCHES "-DLANES") # not unrolled here, because drivers with subgroups unroll loops, and the library would be larger
             set(environment vulkan1.1)
             set(unroll --eliminate-dead-functions)
         endif()

@@ -13,7 +13,7 @@ typedef enum taper_ts_kind {
     TAPER_TS_REAL,       // the member `real` is the value
     TAPER_TS_IMAGINARY,  // the member `real` is the value
     TAPER_TS_STRING,     // the members `text` and `length` are the string
-    TAPER_TS_CONSTANT,   // atom is True, False or None
+    TAPER_TS_CONSTANT,   // `atom` is True, False or None
     TAPER_TS_ITEMS,      // [a, b]: children are the items
     TAPER_TS_TUPLE_OF,   // (a, b): children are the items
     TAPER_TS_PAIRS,      // {a: b}: children are key, value, key, value …

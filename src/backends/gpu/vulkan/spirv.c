@@ -213,7 +213,7 @@ static bool fold_one(folding *f, const uint32_t *from, uint32_t words)
     case SPEC_TRUE:
     case SPEC_FALSE: {
         const bool number = code == CONSTANT || code == SPEC_CONSTANT;
-        if (words != (number ? 4U : 3U)) { // a constant of 64 bits
+        if (words != (number ? 4U : 3U)) { // the constant has 64 bits
             if (code == CONSTANT) {
                 break;
             }
