@@ -63,7 +63,7 @@ typedef struct taper_compilation {
     size_t disabled_count;
     bool portable;        // true if the graphs will be written to a file
     bool takes_gradients; // true if runs of the graphs record for gradients, so that operators must stay as they are
-    bool keeps_gradients; // true if the host may ask for gradients after runs, which therefore must record
+    bool keeps_gradients; // true if the host may ask for gradients after runs; runs therefore record
     bool differentiated;  // used by differentiate.c: true after the graphs were examined
     // True if the graphs will be saved and not run, so that the compiler may compute scaled weights
     // (ir/scaled_storage.h).

@@ -49,7 +49,7 @@ TAPER_MUST_USE taper_status taper_check_inputs(taper_value **place, const char *
 // additional ones unchanged. name: name of the struct, for messages.
 
 // Copies the host's struct to `to`, a struct of `size` bytes, and sets to 0 the members that the host's struct lacks.
-// If given is NULL, every member becomes 0.
+// If `given` is NULL, every member becomes 0.
 TAPER_MUST_USE taper_status taper_struct_read(const void *given, const char *name, void *to, size_t size,
                                               taper_error *error);
 // Copies `from`, a struct of `size` bytes, to the host's struct, except the first member, which is the size itself.

@@ -59,7 +59,7 @@ static void reach_back(const taper_ahead *a)
 
 // ---- one node
 
-// Returns true if the operator certainly gives floats, with regard to the argument that names a dtype. Sets *stops to
+// Returns true if the operator certainly gives floats. An argument that names a dtype is considered. Sets *stops to
 // true if it certainly gives none, so that its results need no gradient.
 static bool gives_floats(const taper_ahead *a, const taper_node *node, bool *stops)
 {

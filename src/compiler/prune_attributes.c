@@ -135,8 +135,8 @@ static void mark_whole(pruning *p, const taper_node *user, const class_slots *ow
     }
 }
 
-// Marks the objects among these inputs, because their user may read any attribute. If user is NULL, the inputs are the
-// results of a block.
+// Marks the objects among these inputs, because their user may read any attribute. If `user` is NULL, the inputs are
+// the results of a block.
 static void mark_inputs(pruning *p, const taper_graph *graph, const taper_node *user, const taper_ir_input *inputs,
                         size_t count)
 {

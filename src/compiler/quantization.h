@@ -49,7 +49,7 @@ typedef struct taper_quantize_step {
 // One value of the graph; the index is the number of the value.
 typedef struct taper_quantize_value {
     uint32_t group;     // number of another value of the group; the head of the group has its own number here
-    uint32_t step;      // step with this value as `value`, or TAPER_NO_STEP
+    uint32_t step;      // number of the step whose `value` is this value, or TAPER_NO_STEP
     bool is_float;      // true if the value was a non-empty float32 tensor in the first run
     bool native;        // true if a step computes the value as integers, or the caller passes integers
     bool wanted;        // true if a step takes the value as integers

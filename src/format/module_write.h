@@ -51,7 +51,7 @@ TAPER_MUST_USE taper_status taper_lite_flatbuffer_write(const taper_module *modu
 
 // ---- for both containers (module_write.c)
 
-// Determines the bytecode version to write. Fails if it is outside of the container's range.
+// Determines the bytecode version to write. Fails if the version is outside of the range that the container allows.
 TAPER_MUST_USE taper_status taper_write_version(const taper_module *module, const taper_write_options *options,
                                                 bool flatbuffer, int *version, taper_error *error);
 // Returns the operator version to write: the lowest version in which every operator means what it means in the module.

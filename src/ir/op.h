@@ -137,7 +137,7 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_REGION,    // (input, regions, …): a small image for each region
     TAPER_SHAPE_EINSUM,    // einsum, by the equation in argument 0
     TAPER_SHAPE_HALF,      // sizes of argument 0, except half in dimension dim: glu
-    TAPER_SHAPE_RECURRENT, // (input, hx, …): the sequence with rows of hidden sizes, then states with the sizes of hx
+    TAPER_SHAPE_RECURRENT, // (input, hx, …): a sequence with rows of the hidden size, then states with sizes of hx
     // X[i]: sizes of the only integer tensor in list 1, then the sizes of argument 0 except the first.
     TAPER_SHAPE_INDEXED,
     TAPER_SHAPE_NARROW,    // sizes of argument 0, except `length` in dimension dim

@@ -27,9 +27,9 @@ typedef enum taper_storage_kind {
     TAPER_STORAGE_HOST,
     TAPER_STORAGE_PLANNED, // memory in a session's arena, which `owner` keeps alive
     TAPER_STORAGE_SCALED,  // no memory until it is computed (ir/scaled_storage.h)
-    TAPER_STORAGE_DEVICE   // memory of a device; data is NULL, and `memory` contains the elements of the only tensor of
-                           // this storage
-} taper_storage_kind;      // says what owns the memory at a storage's `data`
+    TAPER_STORAGE_DEVICE // memory of a device; `data` is NULL, and `memory` contains the elements of the only tensor of
+                         // this storage
+} taper_storage_kind;    // says what owns the memory at a storage's `data`
 
 typedef struct taper_storage {
     taper_obj head;

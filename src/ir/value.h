@@ -208,7 +208,7 @@ static inline taper_val taper_dict_value(const taper_dict *dict, size_t at)
 
 // Sets a slot. If the slot is new, the object grows.
 TAPER_MUST_USE taper_status taper_object_set(taper_object *object, size_t slot, taper_val value, taper_error *error);
-// Adds attributes after all attributes of the object's class, each of which the object must have. The new attributes
+// Adds attributes to the object, which must have all attributes of its class. The new attributes come after these and
 // are None at first. Names are copied. Only this object gets the class with the new attributes.
 TAPER_MUST_USE taper_status taper_object_add_slots(taper_object *object, taper_types *types, const char *const *names,
                                                    size_t count, taper_error *error);

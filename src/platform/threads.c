@@ -71,7 +71,7 @@ struct taper_pool {
     atomic_bool busy;       // true while other processes seem to use the machine
     atomic_uint busy_until; // time until which the pool counts as busy, as microseconds() returns it; valid while busy
     atomic_uint left;       // time at which the last run ended, as microseconds() returns it
-    // True if the last run began shortly after the run before it. Then the next run will probably begin soon, too.
+    // True if the last run began shortly after the run before it. If so, the next run will probably begin soon, too.
     atomic_bool close;
     // Workers sleep here. A job does not take the lock, because the thread that holds it may be suspended.
     pthread_mutex_t idle;

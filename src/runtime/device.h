@@ -18,7 +18,7 @@ void taper_device_write(const taper_device_choice *choice, const char *kind, tap
 const char *taper_device_kind_at(size_t index, taper_device_kind *kind);
 const char *taper_precision_name(taper_precision precision);
 
-// Copies the host's choice to *choice. If given is NULL, the CPU is chosen. Fails if the kind of device is unknown.
+// Copies the host's choice to *choice. If `given` is NULL, the CPU is chosen. Fails if the kind of device is unknown.
 TAPER_MUST_USE taper_status taper_device_choice_read(const taper_context *context, const taper_device_choice *given,
                                                      taper_device_choice *choice, taper_error *error);
 // Fails if the choice requires a device that this build does not support.

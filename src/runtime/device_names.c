@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of devices and precisions, for messages and for device_text.c, which reads them.
+// Names of devices and precisions, for messages and for device_text.c, which parses such names.
 #include <stdio.h>
 
 #include "runtime/device.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs a program that was made during a run. Such a program is a model with one graph and without sessions. The run
-// that calls such a program lends it heap, threads and limits.
+// that calls such a program lends the program its heap, threads and limits.
 #include "ops/call/made_program.h"
 
 #include "runtime/session.h"

@@ -17,7 +17,8 @@ struct taper_recording;
 // One storage of a plan, called a birth, because the plan lists storages in the order of creation.
 typedef struct taper_birth {
     size_t bytes, offset;
-    // Numbers of the events at which the storage is created and freed; died is UINT32_MAX if it outlives the run.
+    // Numbers of the events at which the storage is created and freed; `died` is UINT32_MAX if the storage outlives the
+    // run.
     uint32_t born, died;
     uint32_t held; // number of the event before which the storage's memory is not reused
     const struct taper_op *op;

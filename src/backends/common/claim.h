@@ -23,7 +23,7 @@ struct taper_claimer {
 // Claims nodes of the region. Returns TAPER_DECLINED if no further node can be claimed.
 TAPER_MUST_USE taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *region, taper_claim *claim);
 // Fills *known with what is known about a value while nodes of a region are claimed, as taper_node_reader.know
-// requires. user is the region.
+// requires. `user` is the region.
 void taper_region_know(void *user, const taper_ir_value *value, taper_known_value *known);
 
 #endif

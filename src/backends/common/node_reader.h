@@ -25,7 +25,7 @@ typedef struct taper_node_reader {
     const char *why; // reason of the last refusal, a static text
 } taper_node_reader;
 
-// Refuses the node, so that the CPU runs it. why is a static text. Returns TAPER_DECLINED.
+// Refuses the node, so that the CPU runs it. `why` is a static text. Returns TAPER_DECLINED.
 taper_status taper_read_refuse(taper_node_reader *reader, const char *why);
 #define TAPER_READ_REFUSE(reader, condition, why)                                                                      \
     do {                                                                                                               \

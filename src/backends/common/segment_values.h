@@ -24,7 +24,8 @@ void taper_segment_values_free(taper_segment_values *values);
 
 // Returns the argument number of a value from outside the segment, or SIZE_MAX for a value made inside it.
 size_t taper_segment_values_argument(const taper_segment_values *values, const taper_ir_value *value);
-// Fills *known with what is known about a value, as taper_node_reader.know requires. user is the taper_segment_values.
+// Fills *known with what is known about a value, as taper_node_reader.know requires. `user` is the
+// taper_segment_values.
 void taper_segment_values_know(void *user, const taper_ir_value *value, taper_known_value *known);
 // Returns true if a check of the model (a node without outputs) passes for tensors of these shapes. If the check would
 // fail, the segment's nodes must run on the CPU, which reports the error.

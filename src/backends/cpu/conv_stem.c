@@ -37,7 +37,7 @@ bool taper_conv2d_is_stem(const taper_conv2d *job)
            (job->kernel_w == 1 || job->args.weight->strides[3] != 0);
 }
 
-static void copy_rows(void *argument, size_t begin, size_t end) // copies rows begin to end, numbered image * in_h + y
+static void copy_rows(void *argument, size_t begin, size_t end) // copies rows [begin, end), numbered image * in_h + y
 {
     const stem_run *r = argument;
     const stem_plan *plan = r->plan;

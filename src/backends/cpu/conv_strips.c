@@ -70,9 +70,9 @@ static double cost_of(double pixels, double strips, double taps)
     return (pixels + STRIP_OVERHEAD * strips) * taps;
 }
 
-// Returns the approximate cost of an image that is divided into strips of consecutive pixels. If joined is set, a strip
-// of a narrow image continues in the next row. A tap counts for a part of a row if it is inside the input for at least
-// one pixel of that part.
+// Returns the approximate cost of an image that is divided into strips of consecutive pixels. If `joined` is set, a
+// strip of a narrow image continues in the next row. A tap counts for a part of a row if it is inside the input for at
+// least one pixel of that part.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
     // Number of strips for each part of a row.

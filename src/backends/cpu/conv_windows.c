@@ -103,7 +103,7 @@ static void run_rows(const windows_plan *plan, const taper_ring *x, size_t image
     }
 }
 
-// Computes bands begin to end, numbered image * bands + band.
+// Computes bands [begin, end), numbered image * bands + band.
 static void run_bands(void *argument, size_t begin, size_t end)
 {
     const windows_plan *plan = argument;

@@ -152,7 +152,7 @@ static void multiply(const winograd_run *r, size_t begin, size_t end, size_t pan
     }
 }
 
-// Computes items begin to end, numbered group * blocks + block of columns.
+// Computes items [begin, end), numbered group * blocks + block of columns.
 static void run_items(void *argument, size_t begin, size_t end)
 {
     winograd_run *r = argument;

@@ -150,8 +150,8 @@ static taper_status append_number(taper_gpu_emitter *e, taper_gpu_chain *chain, 
     return TAPER_OK;
 }
 
-// Appends an operation with a tensor as a step. If swapped is set, the chain's value is the operator's second argument,
-// otherwise its first.
+// Appends an operation with a tensor as a step. If `swapped` is set, the chain's value is the operator's second
+// argument, otherwise its first.
 static void append_operand(taper_gpu_chain *chain, uint32_t step, bool swapped, const taper_gpu_view *operand,
                            bool splat, double alpha)
 {

@@ -96,7 +96,7 @@ void taper_gpu_give_quantized(taper_gpu_emitter *e, const taper_ir_value *value,
 TAPER_MUST_USE taper_status taper_gpu_quantizer(taper_gpu_emitter *e, const taper_ir_value *value, double *scale,
                                                 int64_t *zero_point);
 // Adds element-wise users of *value to the chain, as long as each is the only user and the kernel supports its step.
-// *value becomes the result of the last node that was added. most is the number of operands that the kernel has
+// *value becomes the result of the last node that was added. `most` is the number of operands that the kernel has
 // bindings for.
 TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **value, int packed,
                                                  uint32_t most, taper_gpu_chain *chain);
@@ -135,7 +135,7 @@ void taper_gpu_permute(const taper_gpu_view *from, const int64_t *order, taper_g
 // Reads a dimension argument of the node, counted from the front.
 TAPER_MUST_USE taper_status taper_gpu_dim(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank,
                                           int64_t otherwise, int *dim);
-// Makes a view of the value that is broadcast to these sizes and packed along `packed`. If repacks is set, the value
+// Makes a view of the value that is broadcast to these sizes and packed along `packed`. If `repacks` is set, the value
 // may be copied to get this packing. If channels is set, a vector has one element for each index of dimension 1. splat
 // is explained at taper_gpu_view_broadcast.
 TAPER_MUST_USE taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *value,
@@ -143,14 +143,14 @@ TAPER_MUST_USE taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const t
                                                    taper_gpu_view *view, bool *splat);
 // Returns true if the value is a known number, or a constant tensor with one element and no dimensions.
 bool taper_gpu_is_number(const taper_gpu_emitter *e, const taper_ir_value *value, double *number);
-// Applies the chain to a view of the result's sizes. Some strides of the view may be 0. If splat is set, the first lane
-// of the view is used for all lanes.
+// Applies the chain to a view of the result's sizes. Some strides of the view may be 0. If `splat` is set, the first
+// lane of the view is used for all lanes.
 TAPER_MUST_USE taper_status taper_gpu_elementwise(taper_gpu_emitter *e, const taper_gpu_view *in, bool splat,
                                                   const taper_gpu_chain *chain, const taper_gpu_view *out);
 // Adds a step to the chain, with an operand of the result's sizes, or NULL if the step has none.
 void taper_gpu_append(taper_gpu_chain *chain, taper_gpu_step step, const taper_gpu_view *operand, double low,
                       double high);
-// Computes softmax, layer norm or cumulative sums along dimension dim. mode is the MODE of shaders/rownorm.comp. The
+// Computes softmax, layer norm or cumulative sums along dimension dim. `mode` is the MODE of shaders/rownorm.comp. The
 // result is packed along the same dimension as `in` (rules_rows.c).
 TAPER_MUST_USE taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int dim, uint32_t mode,
                                            double eps, const taper_gpu_chain *chain, taper_gpu_view *out);

@@ -93,10 +93,10 @@ static inline int64_t taper_gpu_threads(const taper_gpu_work *w)
     return (int64_t)w->threads[0] * w->threads[1] * w->threads[2];
 }
 
-// Assigns an offset to every memory (gpu_arena.c). If alias is set, memories with disjoint lifetimes may share bytes.
+// Assigns an offset to every memory (gpu_arena.c). If `alias` is set, memories with disjoint lifetimes may share bytes.
 TAPER_MUST_USE taper_status taper_gpu_program_place(taper_gpu_program *program, uint64_t align, bool alias);
 // Returns true if work i depends on results of works after the last barrier, or overwrites data that such a work reads
-// (gpu_arena.c). Call this for each work in order. since is the number of the first work after the last barrier.
+// (gpu_arena.c). Call this for each work in order. `since` is the number of the first work after the last barrier.
 bool taper_gpu_needs_barrier(const taper_gpu_program *program, size_t since, size_t i);
 // Returns a hash of everything that decides the results and the speed of a placed program: the device, its driver, the
 // shaders, the dispatches.

@@ -57,8 +57,8 @@ taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind);
 // Returns the number of weight vectors. The order of the vectors is [part][tile of results][tap][channel, rounded up to
 // vectors][vectors of the tile]. Biases follow, at vector *bias.
 int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
-// Fills the constants, for taper_gpu_weights_get; user is the layer. A depthwise layer has [tap][vectors], then biases.
-// A norm alone has scales, then shifts.
+// Fills the constants, for taper_gpu_weights_get; `user` is the layer. A depthwise layer has [tap][vectors], then
+// biases. A norm alone has scales, then shifts.
 void taper_gpu_fill_layer(void *user, float *to);
 // Computes the scale and shift of a result channel that batch norm and bias give.
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift);

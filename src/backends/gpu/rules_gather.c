@@ -7,7 +7,7 @@
 
 typedef enum gather { EMBEDDING, SELECT, EACH } gather;
 
-// Reads indices, with the sizes of the result; dimensions without an index have stride 0. If wraps is set, negative
+// Reads indices, with the sizes of the result; dimensions without an index have stride 0. If `wraps` is set, negative
 // indices count from the end. The host adjusts negative indices in place, so the tensor must have no other use.
 static taper_status read_indices(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *table, int d,
                                  bool wraps, taper_gpu_view *indices)
@@ -130,7 +130,7 @@ taper_status taper_gpu_rule_index(taper_gpu_emitter *e, const taper_node *node, 
     return TAPER_OK;
 }
 
-// Emits gather and similar operators. code is the operator.
+// Emits gather and similar operators. `code` is the operator.
 taper_status taper_gpu_rule_gather(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]), of = taper_gpu_shape(e, taper_node_in(node, 0));

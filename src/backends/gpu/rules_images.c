@@ -63,7 +63,7 @@ static uint32_t team_of_window(const taper_gpu_state *s, const taper_gpu_work *w
     return window[0] * window[1] >= LEAST && taper_gpu_threads(w) < s->fill ? SIDE * SIDE : 1;
 }
 
-// Emits a pool. code is 0 for the maximum, 1 for the mean.
+// Emits a pool. `code` is 0 for the maximum, 1 for the mean.
 taper_status taper_gpu_rule_pool(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];
@@ -188,7 +188,7 @@ static taper_status read_scale(taper_gpu_emitter *e, const taper_node *node, con
     return taper_read_number(&e->reader, node, name, 0, scale);
 }
 
-// Emits a resize. code is 0 for nearest, 1 for bilinear.
+// Emits a resize. `code` is 0 for nearest, 1 for bilinear.
 taper_status taper_gpu_rule_resize(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *result = &node->outputs[0];

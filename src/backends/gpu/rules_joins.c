@@ -154,7 +154,7 @@ static bool is_in_longer_join(taper_gpu_emitter *e, const taper_node *join, cons
     return true;
 }
 
-// Emits a join. code is 1 for quantized tensors.
+// Emits a join. `code` is 1 for quantized tensors.
 taper_status taper_gpu_rule_cat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *list = taper_node_in(node, 0);

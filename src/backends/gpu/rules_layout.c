@@ -190,7 +190,7 @@ taper_status taper_gpu_rule_repeat(taper_gpu_emitter *e, const taper_node *node,
 
 typedef enum shuffle { PIXELS, BACK, CHANNELS } shuffle;
 
-// Emits shuffles. code is the operator. PIXELS: channels [C r r] become pixels; BACK: the reverse; CHANNELS: channels
+// Emits shuffles. `code` is the operator. PIXELS: channels [C r r] become pixels; BACK: the reverse; CHANNELS: channels
 // of groups are interleaved.
 taper_status taper_gpu_rule_shuffle(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
@@ -311,7 +311,7 @@ static taper_status ask_float(taper_gpu_emitter *e, const taper_node *node, bool
     return TAPER_OK;
 }
 
-// Emits a tensor filled with one number. code is the number, or FULL if the argument `fill_value` gives it.
+// Emits a tensor filled with one number. `code` is the number, or FULL if the argument `fill_value` gives it.
 taper_status taper_gpu_rule_create(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     enum { FULL = 2, KIND_NUMBER = 9 };

@@ -342,7 +342,7 @@ static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper
     return TAPER_OK;
 }
 
-// Emits a [.., m, k] b [.., k, n], with broadcast batches. If code is 1, the first argument is added.
+// Emits a [.., m, k] b [.., k, n], with broadcast batches. If `code` is 1, the first argument is added.
 taper_status taper_gpu_rule_matmul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_ir_value *a_value = taper_node_in(node, code), *b_value = taper_node_in(node, code + 1);

@@ -216,7 +216,7 @@ taper_status taper_gpu_rule_select(taper_gpu_emitter *e, const taper_node *node,
     return TAPER_OK;
 }
 
-// Emits a list of slices along dimension dim that the next node unpacks: split, chunk, unbind. code is 1 for unbind.
+// Emits a list of slices along dimension dim that the next node unpacks: split, chunk, unbind. `code` is 1 for unbind.
 taper_status taper_gpu_rule_pieces(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, taper_node_in(node, 0));
@@ -331,7 +331,7 @@ static bool says_float32(const taper_gpu_emitter *e, const taper_node *node)
                 : said->tag == TAPER_INT && said->as.i == TAPER_F32;
 }
 
-// Emits an operator that returns its argument. If code is 1, shape inference does not know the dtype (infer.h).
+// Emits an operator that returns its argument. If `code` is 1, shape inference does not know the dtype (infer.h).
 taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), to = taper_gpu_shape(e, &node->outputs[0]);

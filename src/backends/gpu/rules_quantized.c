@@ -191,7 +191,7 @@ static taper_status read_layer(taper_gpu_emitter *e, const taper_node *node, uin
     return e->asking ? TAPER_OK : taper_gpu_quantizer(e, q->x, &q->in_scale, &q->in_point);
 }
 
-// Emits a quantized convolution. code is 1 for the operator with relu.
+// Emits a quantized convolution. `code` is 1 for the operator with relu.
 taper_status taper_gpu_rule_quantized_conv(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     enum { MOST_STEP = 1 << 20 };
@@ -287,7 +287,7 @@ taper_status taper_gpu_rule_quantized_linear(taper_gpu_emitter *e, const taper_n
 
 // ---- sums
 
-// Emits a quantized sum. code is 1 for the operator with relu.
+// Emits a quantized sum. `code` is 1 for the operator with relu.
 taper_status taper_gpu_rule_quantized_add(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);

@@ -108,7 +108,7 @@ static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_g
     return TAPER_OK;
 }
 
-// Emits a reduction. code is the mode of the shader; bit 8 is set for a mean.
+// Emits a reduction. `code` is the mode of the shader; bit 8 is set for a mean.
 taper_status taper_gpu_rule_mean(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0));

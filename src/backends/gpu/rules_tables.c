@@ -173,7 +173,7 @@ static bool has_sizes(const taper_gpu_view *view, const taper_shape *shape)
            memcmp(view->sizes, shape->sizes, (size_t)view->rank * sizeof *view->sizes) == 0;
 }
 
-// Emits a quantized product. code is 1 for the operator with relu.
+// Emits a quantized product. `code` is 1 for the operator with relu.
 taper_status taper_gpu_rule_quantized_mul(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);

@@ -39,7 +39,7 @@ typedef struct taper_translator {
     int32_t code;                 // argument of the rule (translate_list.inc)
 } taper_translator;
 
-// Refuses the node if the condition is true, so that the CPU runs it. why is a static text.
+// Refuses the node if the condition is true, so that the CPU runs it. `why` is a static text.
 #define TAPER_REFUSE(t, condition, why)                                                                                \
     do {                                                                                                               \
         if (condition) {                                                                                               \

@@ -73,8 +73,8 @@ static inline bool taper_nnapi_is_constant(const taper_nnapi_lowering *l, uint32
 }
 bool taper_nnapi_is_quantized(const taper_nnapi_lowering *l, uint32_t at); // true for 8-bit operands
 // taper_nnapi_dtype returns the dtype of an input or result tensor of the model. Operands with 16-bit floats are int16
-// tensors there, but float tensors inside the graph, where each result is rounded to 16 bits. taper_nnapi_from_tensor
-// and taper_nnapi_to_tensor convert between the two forms.
+// tensors as inputs and results, but float tensors inside the graph, where each result is rounded to 16 bits.
+// taper_nnapi_from_tensor and taper_nnapi_to_tensor convert between the two forms.
 taper_dtype taper_nnapi_dtype(uint32_t type);
 TAPER_MUST_USE taper_status taper_nnapi_from_tensor(taper_nnapi_lowering *l, uint32_t at, taper_ir_value *tensor,
                                                     taper_ir_value **value);

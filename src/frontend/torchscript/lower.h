@@ -189,8 +189,8 @@ typedef struct taper_ts_arguments {
     size_t count;
 } taper_ts_arguments;
 
-// Calls an operator by name, such as "aten::add". If the operator is missing, this is recorded and the result has an
-// unknown type.
+// Calls an operator by name, such as "aten::add". If the operator is missing, it is recorded as missing, and the result
+// has an unknown type.
 TAPER_MUST_USE taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                                    const taper_ts_arguments *args, taper_ts_binding *out);
 // Calls an operator. keywords[i] is NULL for a positional argument; keywords may be NULL if all arguments are

@@ -21,8 +21,8 @@ taper_status taper_spirv_fold(const taper_allocator *allocator, const uint32_t *
 // Replaces branches on constants by plain branches in SPIR-V without specialization constants, and removes blocks and
 // functions that are no longer reached. Many shaders contain all modes and steps, while a layer uses one or two, and
 // drivers inline all of them first. (For a layer norm, lavapipe takes 280 ms without the removal, and 20 ms with it.)
-// made has room for `words` words. The status is as for taper_spirv_fold; TAPER_DECLINED is also returned if the module
-// is damaged.
+// `made` has room for `words` words. The status is as for taper_spirv_fold; TAPER_DECLINED is also returned if the
+// module is damaged.
 taper_status taper_spirv_cut(const taper_allocator *allocator, const uint32_t *code, size_t words, uint32_t *made,
                              size_t *made_words);
 
