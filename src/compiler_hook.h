@@ -74,8 +74,8 @@ typedef struct taper_compilation {
     struct taper_shapes *shapes;      // known shapes of the graph that is offered; NULL to use only constants
     const taper_converter *converter; // converter that is running, or NULL
     const struct taper_optimize_options *options; // options for the converter
-    // List to which emitting functions appends a source position for each debug handle. NULL if the functions have no
-    // debug handles, or keep the handles of the module's file.
+    // List to which the emission of functions appends a source position for each debug handle. NULL if the functions
+    // have no debug handles, or keep the handles of the module's file.
     taper_module_callstacks *callstacks;
     taper_error *error;
     // Facts about all graphs, which only the compiler uses. Zero at the start.

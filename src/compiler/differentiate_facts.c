@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Answers questions about values and nodes for differentiate_paths.c and the files that follow it.
+// Answers questions about values and nodes for differentiate_paths.c and the other files differentiate_*.c.
 #include "compiler/differentiate.h"
 #include "ops/list/op_table.h"
 

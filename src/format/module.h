@@ -221,7 +221,7 @@ TAPER_MUST_USE taper_status taper_blob_from_mapping(const taper_allocator *alloc
                                                     taper_blob **blob, taper_error *error);
 
 // Reads a module from a blob. The module, and each storage that borrows from the blob, has a reference to the blob. On
-// failure *module is empty. If the file is not a supported one, the error says which kind of file it is.
+// failure *module is empty. If the kind of the file is not supported, the error says which kind it is.
 TAPER_MUST_USE taper_status taper_module_read(const taper_allocator *allocator, taper_types *types, taper_blob *blob,
                                               taper_module *module, taper_error *error);
 // Reads a module that will be written again; sets to_save.

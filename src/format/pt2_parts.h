@@ -139,7 +139,7 @@ TAPER_MUST_USE taper_status taper_pt2_weights_read(taper_pt2 *r, const char *nam
 // Returns the weight with this name, or NULL if there is none.
 const taper_pt2_weight *taper_pt2_weight_find(const taper_pt2_program *program, const char *name);
 // For a tensor of a Python subclass, returns the weight of its first part, which is named NAME.PART. Returns NULL if
-// there is none.
+// there is no such weight.
 const taper_pt2_weight *taper_pt2_part_find(const taper_pt2_program *program, const char *name);
 
 #endif

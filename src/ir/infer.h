@@ -51,8 +51,8 @@ taper_shape taper_infer_more(const taper_op *op, const taper_schema *schema, con
 
 // ---- calls and nodes
 
-// The known facts about the arguments of a call, which are added one after the other. If there is no space for an
-// argument, it is unknown.
+// The known facts about the arguments of a call. The caller adds the arguments one after the other. If there is no
+// space for an argument, it is unknown.
 enum {
     TAPER_KNOWN_ARGUMENTS = 24,
     TAPER_KNOWN_ITEMS = 64,

@@ -86,7 +86,7 @@ taper_status taper_archive_reader_open_memory(taper_context *context, const void
     TAPER_NEED_ARRAY(bytes, size, error);
     TAPER_TRY(taper_blob_from_memory(&context->allocator, bytes, size, NULL, NULL, &blob, error));
     TAPER_TRY(open_blob(context, blob, reader, error));
-    blob->release = release; // release is set only here, because after a failure the host keeps its memory
+    blob->release = release; // `release` is set only here, because after a failure the host keeps its memory
     blob->user = user;
     return TAPER_OK;
 }

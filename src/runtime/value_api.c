@@ -157,7 +157,7 @@ taper_status taper_value_tensor_from(taper_context *context, taper_dtype dtype, 
         boxed = box_object(context->heap, tensor, value, error);
     }
     if (boxed == TAPER_OK) {
-        storage->release = release; // release is set only here, because after a failure the host keeps its memory
+        storage->release = release; // `release` is set only here, because after a failure the host keeps its memory
         storage->user = user;
     }
     taper_obj_release(&storage->head);

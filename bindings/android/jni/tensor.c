@@ -14,7 +14,7 @@ enum { CODES = sizeof dtype_of_code / sizeof dtype_of_code[0] };
 
 enum { CONTIGUOUS = 1, CHANNELS_LAST = 2, CHANNELS_LAST_3D = 3 };
 
-// Writes the numbers of the dimensions to order, from the innermost in memory to the outermost.
+// Writes the numbers of the dimensions to `order`, from the innermost in memory to the outermost.
 static void order_of(int format, size_t rank, size_t order[TAPER_MAX_RANK])
 {
     for (size_t i = 0; i < rank; i++) {

@@ -101,7 +101,7 @@ static bool get_number(const taper_value *item, binding_code code, number_piece 
     return status == TAPER_OK;
 }
 
-// Converts a list of numbers, or the keys of a dict if keys is true, to a boolean[], long[] or double[].
+// Converts a list of numbers, or the keys of a dict if `keys` is true, to a boolean[], long[] or double[].
 static jobject numbers_out(JNIEnv *env, const taper_value *value, binding_code code, bool keys)
 {
     const size_t count = taper_value_count(value);

@@ -51,7 +51,7 @@ static void max_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox, ui
 
 typedef struct max_span {
     size_t begin, end; // range of outputs that are computed together
-    int64_t first;     // leftmost input that the outputs from begin to end read
+    int64_t first;     // leftmost input that the outputs [begin, end) read
     size_t inputs, taps;
 } max_span;
 

@@ -29,7 +29,7 @@ typedef struct taper_gpu_integers {
 
 typedef struct taper_gpu_layer {
     const taper_gpu_integers *integers;          // parameters of a layer with a qint8 weight; NULL for float32
-    const taper_tensor *weight, *bias, *norm[4]; // constants of the layer; norm has γ, β, μ, σ²; each may be NULL
+    const taper_tensor *weight, *bias, *norm[4]; // constants of the layer; `norm` has γ, β, μ, σ²; each may be NULL
     bool has_norm;
     double eps;
     int64_t out, in; // numbers of result and input channels, of all groups together

@@ -120,7 +120,7 @@ static uint8_t of_operator(const taper_image_orders *o, const taper_node *node, 
         return common(o, node);
     case TAPER_SHAPE_CONV:
         return of_conv(o, node);
-    case TAPER_SHAPE_PACKED: // XNNPACK's layers of images keep the order, QNNPACK's return channels-last
+    case TAPER_SHAPE_PACKED: // XNNPACK's layers of images keep the order; QNNPACK's layers return channels-last
         if (TAPER_FIELD(facts, LAYER) != TAPER_LAYER_NONE && rank == 4) {
             return x & 3;
         }

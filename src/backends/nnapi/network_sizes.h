@@ -8,7 +8,7 @@
 
 typedef enum taper_size_kind {
     TAPER_SIZE_KNOWN,   // the constant `number`
-    TAPER_SIZE_INPUT,   // dimension b, in the operand's order, of input a of the network
+    TAPER_SIZE_INPUT,   // dimension `b` (in the operand's order) of the network's input `a`
     TAPER_SIZE_ADD,     // the sum of size a and number
     TAPER_SIZE_TIMES,   // the product of size a and number
     TAPER_SIZE_OVER,    // size a / number, rounded down

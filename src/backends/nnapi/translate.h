@@ -52,8 +52,8 @@ const char *taper_translate_refuses(const taper_translate_options *options, tape
 const char *taper_nnapi_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node);
 // Returns true for a convolution or linear layer. Only such layers make a device worthwhile.
 bool taper_translate_is_layer(const taper_node *node);
-// Returns the number of multiplications and additions of the node, with unknown sizes counted as 1, or 0 if it is
-// negligible.
+// Returns the number of multiplications and additions of the node, with unknown sizes counted as 1, or 0 if this number
+// is negligible.
 double taper_translate_work(const taper_translate_options *options, const taper_node *node);
 
 #endif
