@@ -65,7 +65,7 @@ static taper_status count_items(const reading *r, size_t *count)
     return *count <= ITEM_LIMIT ? TAPER_OK : wrong(r, "an array has more than a million items");
 }
 
-// Sets *is to true if the next value is of that kind.
+// Sets *is to true if the next value has this kind.
 static taper_status is_next(const reading *r, taper_json_kind kind, bool *is)
 {
     taper_json_kind found;

@@ -219,7 +219,8 @@ static taper_status shape_of_argument(const taper_ahead_maker *m, size_t arg, ta
 
 // ---- formulas
 
-// If the only target of the formula is a list, notes for which items the gradient is wanted, and returns their number.
+// If the only target of the formula is a list, notes for which of its items the gradient is wanted, and returns the
+// number of items in the list. Otherwise returns 0.
 static size_t mask_items(const taper_ahead_maker *m, uint32_t targets, bool *items)
 {
     size_t arg = 0;

@@ -118,7 +118,7 @@ bool taper_is_of_root(const taper_compilation *compilation, const taper_graph *g
 // NULL if there is no such operator.
 TAPER_MUST_USE taper_status taper_functional_row(taper_compilation *compilation, const taper_node *node,
                                                  const taper_op **op, const taper_schema **schema);
-// Inserts a constant node before the node `before`. Takes over the caller's reference to value.
+// Inserts a constant node before the node `before`. Takes over the caller's reference to `value`.
 TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made,
                                                   taper_error *error);
 // Inserts a call of the operator before the node `before`; the caller sets the inputs. *node is NULL if op is NULL,

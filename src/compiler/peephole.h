@@ -27,7 +27,7 @@ taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, boo
 // Replaces the only output of node by a constant and removes node. Takes over the caller's reference to the constant.
 TAPER_MUST_USE taper_status taper_peephole_constant(taper_peephole *p, taper_node *node, taper_val constant,
                                                     bool *done);
-// Returns the node that makes input `index` of node, or NULL if that node is not a call of operator op.
+// Returns the node that makes input `index` of `node`, or NULL if that node is not a call of the operator `op`.
 taper_node *taper_peephole_maker(const taper_node *node, size_t index, const taper_op *op);
 
 #endif

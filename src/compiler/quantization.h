@@ -98,8 +98,8 @@ static inline taper_qparams taper_group_qparams(const taper_quantization *q, uin
 // Finds the kind of step for an operator that is not a layer. Returns false if the operator, with the constant
 // arguments of this call, cannot be a step.
 bool taper_step_kind_of(const taper_node *node, taper_step_kind *kind);
-// Returns the quantized operator for node. If relu is true, returns the operator that also applies the relu after the
-// node. Returns NULL if this build has no such operator.
+// Returns the quantized operator for `node`. If `relu` is true, returns the operator that also applies the relu after
+// the node. Returns NULL if this build has no such operator.
 const taper_op *taper_quantized_row(const taper_node *node, bool relu);
 // Returns the scale and zero point of the result of a TAPER_STEP_FIXED step.
 taper_qparams taper_fixed_qparams(const taper_node *node);
@@ -107,8 +107,8 @@ taper_qparams taper_fixed_qparams(const taper_node *node);
 bool taper_activation_bounds(const taper_node *node, float *low, float *high);
 // Returns true if a quantized operator exists for the layer.
 bool taper_layer_is_quantizable(const taper_layer *layer, bool dynamic);
-// Returns the only user of node if it is an operator of the same block, so that it can be merged into node. Otherwise
-// returns NULL.
+// Returns the only user of `node` if it is an operator of the same block, so that it can be merged into `node`.
+// Otherwise returns NULL.
 taper_node *taper_only_user(const taper_node *node);
 
 // ---- quantize_plan.c

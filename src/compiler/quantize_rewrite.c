@@ -50,7 +50,7 @@ static bool is_our_dequantize(const taper_node *node)
            taper_node_calls(node, TAPER_OP(aten_dequantize_self));
 }
 
-// Sets *taken to the quantized form of value. Inserts a quantize node if the value has no quantized form yet.
+// Sets *taken to the quantized form of `value`. Inserts a quantize node if the value has no quantized form yet.
 static taper_status take_quantized(const rewriter *r, taper_ir_value *value, taper_ir_value **taken)
 {
     if (is_our_dequantize(value->node)) {
@@ -369,7 +369,7 @@ static taper_status replace_result(const rewriter *r, const taper_value_use *use
     return status;
 }
 
-// Makes the graph return the quantized form of value instead of value.
+// Makes the graph return the quantized form of `value` instead of `value`.
 static taper_status give_quantized(const rewriter *r, taper_ir_value *value)
 {
     taper_ir_value *with;

@@ -47,7 +47,7 @@ TAPER_MUST_USE taper_status taper_recomposed_set(taper_recomposer *r, const tape
 // Returns true if value is the dequantized form of integers that are, or can be converted to, a quint8 tensor. *qparams
 // receives the scale and zero point.
 bool taper_recompose_source(const taper_recomposer *r, const taper_ir_value *value, taper_qparams *qparams);
-// Returns in *taken the quint8 tensor whose dequantized form is value. Inserts a conversion to quint8 if necessary.
+// Returns in *taken the quint8 tensor whose dequantized form is `value`. Inserts a conversion to quint8 if necessary.
 TAPER_MUST_USE taper_status taper_recompose_take(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value **taken);
 // Returns true if value is the dequantized form of floats that each run quantizes by their actual range. found: the
@@ -69,7 +69,7 @@ TAPER_MUST_USE taper_status taper_recompose_replace(taper_recomposer *r, const t
 // Makes every dequantize node of the quantized form of value read `made`.
 TAPER_MUST_USE taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value *made);
-// Returns a lower bound of the number of dimensions of value.
+// Returns a lower bound of the number of dimensions of `value`.
 int64_t taper_least_rank(const taper_recomposer *r, const taper_ir_value *value);
 // Reads the arguments from index `from` to before `to` of a decomposed operator as numbers. Returns false if one of
 // them is not constant.

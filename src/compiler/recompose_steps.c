@@ -39,7 +39,7 @@ static taper_status set_qparams(const taper_recomposer *r, taper_node *node, siz
 
 // ---- results
 
-// Returns true if the result of node, or of an activation after node, is quantized, and fills *s.
+// Returns true if the result of `node`, or of an activation after `node`, is quantized, and fills *s.
 static bool find_result(const taper_recomposer *r, taper_node *node, bool activations, step *s)
 {
     *s = (step){.node = node, .low = -INFINITY, .high = INFINITY};

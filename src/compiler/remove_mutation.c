@@ -47,7 +47,7 @@ static bool same_meaning(const walk *w, const taper_node *node)
     }
 }
 
-// Returns true if node is the last user of value, and the earlier users kept no reference to it.
+// Returns true if `node` is the last user of `value`, and the earlier users kept no reference to it.
 static bool is_last_user(const walk *w, const taper_node *node, const taper_ir_value *value)
 {
     size_t uses = 0;

@@ -33,7 +33,7 @@ static inline const taper_zip_entry *taper_archive_find(const taper_archive *arc
     return taper_zip_find(&archive->zip, name, strlen(name));
 }
 
-// Returns in *storage a reference to the storage of a record, for tensors with elements of dtype.
+// Returns in *storage a reference to the storage of a record, for tensors with elements of the type `dtype`.
 TAPER_MUST_USE taper_status taper_archive_storage(taper_archive *archive, const taper_zip_entry *entry,
                                                   taper_dtype dtype, taper_storage **storage, taper_error *error);
 

@@ -25,8 +25,8 @@ extern const taper_class_host taper_subclass_host;
 // Functions that the pickle reader calls for records of the archive.
 typedef struct taper_pickle_host {
     void *user;
-    // Returns in *storage a reference to the storage with that key, which has at least numel elements of dtype. The
-    // pointer is NULL if the pickle must not contain tensors.
+    // Returns in *storage a reference to the storage with this key, which has at least `numel` elements of the type
+    // `dtype`. The pointer is NULL if the pickle must not contain tensors.
     taper_status (*storage)(void *user, const char *key, size_t length, taper_dtype dtype, int64_t numel,
                             taper_storage **storage, taper_error *error);
     const taper_class_host *classes; // class host, or NULL if no class needs special treatment

@@ -98,7 +98,7 @@ TAPER_MUST_USE taper_status taper_pickle_call(taper_pickle *p, const taper_pickl
                                               taper_tuple *arguments, unsigned argument_depth);
 // Handles REDUCE of an enum: pushes the member that has this value. Here `value` is not in a tuple of arguments.
 TAPER_MUST_USE taper_status taper_pickle_member(taper_pickle *p, const taper_pickle_global *global, taper_val value);
-// Handles BUILD: gives the object its state. Takes over the reference to state.
+// Handles BUILD: gives the object its state. Takes over the reference to `state`.
 TAPER_MUST_USE taper_status taper_pickle_build(taper_pickle *p, taper_object *object, taper_val state);
 
 // ---- pickle_tensors.c

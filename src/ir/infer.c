@@ -100,7 +100,7 @@ static int dtype_of_items(const taper_known *list)
     return list->shapes[0].dtype;
 }
 
-// Returns true if a number among the arguments may be of a higher kind than dtype, for example a float with an int
+// Returns true if a number among the arguments may be of a higher kind than `dtype`, for example a float with an int
 // tensor.
 static bool number_promotes(const taper_infer_call *call, int dtype)
 {

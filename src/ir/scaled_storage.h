@@ -18,7 +18,7 @@ TAPER_MUST_USE taper_status taper_storage_scaled(taper_heap *heap, taper_tensor 
 // Computes and stores the bytes of a scaled storage. Does nothing for any other storage.
 TAPER_MUST_USE taper_status taper_storage_settle(taper_storage *storage, taper_error *error);
 // Returns `size` bytes of any storage, from byte `at` on. For a scaled storage, `at` and `size` must be multiples of a
-// float's size, and the bytes are computed into buffer. For any other storage, the result points into the storage.
+// float's size, and the bytes are computed into `buffer`. For any other storage, the result points into the storage.
 const void *taper_storage_part(const taper_storage *storage, size_t at, size_t size, void *buffer);
 
 #endif

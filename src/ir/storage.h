@@ -9,12 +9,12 @@
 TAPER_MUST_USE taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **storage,
                                               taper_error *error);
 // Creates a storage over memory that `owner` keeps alive. kind is FILE, BORROWED or HOST. The storage is read-only
-// until the caller clears `read_only`. The storage holds a reference to owner, which may be NULL.
+// until the caller clears `read_only`. The storage holds a reference to `owner`, which may be NULL.
 TAPER_MUST_USE taper_status taper_storage_borrow(taper_heap *heap, taper_storage_kind kind, const void *data,
                                                  size_t bytes, taper_obj *owner, taper_storage **storage,
                                                  taper_error *error);
-// Creates a storage that shares the memory of origin until one of the two storages is written to. The new storage holds
-// a reference to origin.
+// Creates a storage that shares the memory of `origin` until one of the two storages is written to. The new storage
+// holds a reference to `origin`.
 TAPER_MUST_USE taper_status taper_storage_share(taper_heap *heap, taper_storage *origin, taper_storage **storage,
                                                 taper_error *error);
 // Creates a storage over a device's memory. Takes over the memory, even if it fails.

@@ -15,7 +15,7 @@ TAPER_MUST_USE taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype
                                              const int64_t *strides, taper_tensor **tensor, taper_error *error);
 TAPER_MUST_USE taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                                taper_tensor **tensor, taper_error *error);
-// Creates a view of storage, and retains storage. Fails unless every element is within the storage.
+// Creates a view of `storage`, and retains `storage`. Fails unless every element is within the storage.
 TAPER_MUST_USE taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_dtype dtype,
                                               int64_t offset, size_t rank, const int64_t *sizes, const int64_t *strides,
                                               taper_tensor **tensor, taper_error *error);

@@ -181,7 +181,7 @@ inline bool taper_dtype_is_quantized(taper_dtype d)
     return d == TAPER_QI8 || d == TAPER_QU8 || d == TAPER_QI32 || d == TAPER_QU4X2 || d == TAPER_QU2X4;
 }
 
-// These functions read the element at `index`, counted in elements from data, and convert it. They are too slow for
+// These functions read the element at `index`, counted in elements from `data`, and convert it. They are too slow for
 // loops over elements.
 double taper_load_double(taper_dtype dtype, const void *data, int64_t index);
 int64_t taper_load_int(taper_dtype dtype, const void *data, int64_t index);

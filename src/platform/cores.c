@@ -13,7 +13,7 @@
 
 enum { PATH_BYTES = 4096, TEXT_BYTES = 4096 };
 
-// Reads a file into text. Returns false if the file is missing.
+// Reads a file into `text`. Returns false if the file is missing.
 static bool read_text(char *text, const char *path)
 {
     const int fd = open(path, O_RDONLY | O_CLOEXEC);

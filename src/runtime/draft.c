@@ -272,7 +272,7 @@ static taper_graph *kept_setstate(const taper_draft *draft, const taper_function
 }
 
 // Sets *written to a module that borrows everything from the draft's module, except its functions, which are allocated
-// in arena.
+// in `arena`.
 static taper_status emit_functions(taper_draft *draft, int version, taper_module_callstacks *callstacks,
                                    taper_arena *arena, taper_module *written, taper_error *error)
 {

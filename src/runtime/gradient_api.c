@@ -81,7 +81,7 @@ static void drop_list(taper_list *list)
     }
 }
 
-// Makes handles for all gradients, or on failure for none of them. Takes over the reference to found.
+// Makes handles for all gradients, or on failure for none of them. Takes over the reference to `found`.
 static taper_status box_gradients(taper_session *session, taper_val found, taper_value **gradients, taper_error *error)
 {
     const taper_list *const list = found.as.list;

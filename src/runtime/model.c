@@ -351,7 +351,7 @@ static taper_status check_device(taper_context *context, const taper_load_option
     return taper_device_check(context, &choice, error);
 }
 
-// Loads from a blob. Takes over the reference to blob.
+// Loads from a blob. Takes over the reference to `blob`.
 static taper_status load_blob(taper_model_purpose purpose, taper_context *context, taper_blob *blob,
                               const taper_load_options *options, taper_model **model, taper_error *error)
 {

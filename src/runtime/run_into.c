@@ -195,7 +195,7 @@ static taper_status check_result(const results *r, size_t index, const taper_out
     return TAPER_OK;
 }
 
-// Copies the elements to data, contiguous, unless they are already at data.
+// Copies the elements contiguously to `data`, unless they are already at `data`.
 static taper_status copy_result(taper_session *session, taper_tensor *t, void *data, size_t bytes, taper_error *error)
 {
     taper_tensor *whole;

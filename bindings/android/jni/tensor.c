@@ -196,7 +196,7 @@ static taper_value *dense_copy(JNIEnv *env, taper_context *context, const taper_
     return copy;
 }
 
-// Makes a Java tensor over the memory of value, or NULL with an exception pending. Takes ownership of value.
+// Makes a Java tensor over the memory of `value`, or NULL with an exception pending. Takes ownership of `value`.
 static jobject make_tensor(JNIEnv *env, taper_value *value, const taper_tensor_info *info, size_t bytes, int code,
                            int format)
 {

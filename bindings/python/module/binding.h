@@ -85,7 +85,7 @@ typedef struct binding_later {
     Py_buffer view;      // released if view.obj is not NULL
     void *managed;       // a DLPack tensor whose deleter is called, or NULL
     bool versioned;      // true if `managed` is a versioned DLPack tensor
-    PyObject *reference; // a reference to release, or NULL
+    PyObject *reference; // a reference to `release`, or NULL
 } binding_later;
 
 binding_later *binding_later_new(void);  // returns NULL with an exception if memory is missing

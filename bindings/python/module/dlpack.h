@@ -23,7 +23,7 @@ typedef struct dlpack_tensor {
         uint16_t lanes;
     } dtype;
     int64_t *sizes, *strides; // sizes and strides in elements; strides is NULL for a contiguous tensor
-    uint64_t offset;          // offset of the first element from data, in bytes
+    uint64_t offset;          // offset of the first element from `data`, in bytes
 } dlpack_tensor;
 
 typedef struct dlpack_managed { // content of a capsule "dltensor"

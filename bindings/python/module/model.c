@@ -84,7 +84,7 @@ const binding_signature *binding_signature_find(const binding_loaded *loaded, co
 
 // ---- loading
 
-// Makes a Model with its own session. Takes ownership of the reference to loaded, also after a failure.
+// Makes a Model with its own session. Takes ownership of the reference to `loaded`, also after a failure.
 static PyObject *new_model(const binding_state *state, binding_loaded *loaded, PyObject *budgets)
 {
     taper_session_options options = {.struct_size = sizeof options};

@@ -31,7 +31,7 @@ typedef struct taper_conv2d {
 typedef struct taper_conv2d_plan {
     const taper_conv2d *job;
     taper_status (*run)(const struct taper_conv2d_plan *plan); // reads the job's x and args.input, and fills y
-    // Computes rows of the result from rows of x, which may be in ring buffers. begin and end are called as in
+    // Computes rows of the result from rows of x, which may be in ring buffers. `begin` and `end` are called as in
     // taper_banded. All three functions are NULL if the plan cannot run in bands.
     void (*rows)(const struct taper_conv2d_plan *plan, const taper_band *band);
     taper_status (*begin)(struct taper_conv2d_plan *plan);

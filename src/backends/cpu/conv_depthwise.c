@@ -24,7 +24,7 @@ static void finish(const taper_conv2d *job, size_t count, float *y)
     taper_epilogue_finish(&job->epilogue, 1, count * job->out_w * job->out_c, y, 0);
 }
 
-// Computes `count` rows, beginning with row `first`, into out.
+// Computes `count` rows, beginning with row `first`, into `out`.
 static void run_rows(const depthwise_plan *plan, const taper_ring *x, size_t first, size_t count, float *out)
 {
     const taper_conv2d *job = plan->head.job;

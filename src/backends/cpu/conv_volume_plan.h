@@ -69,7 +69,7 @@ static inline int64_t taper_volume_positions(const taper_volume_axis *axis, size
     return (axis->out - (int64_t)r + (int64_t)axis->phases - 1) / (int64_t)axis->phases;
 }
 
-// Fills the axis for spatial dimension i of params. The caller has set `in` and `out`.
+// Fills the axis for spatial dimension `i` of `params`. The caller has set `in` and `out`.
 void taper_volume_find_taps(taper_volume_axis *axis, const taper_conv_params *params, size_t i, int64_t kernel);
 // Chooses the number of rows and slices of a piece. The axes must be complete. Returns false if a piece would be too
 // large.

@@ -76,7 +76,7 @@ static bool is_activation(taper_fusion *f, const taper_node *node, size_t positi
     return node->input_count == 1;
 }
 
-// Adds node to the chain if it can be fused. The chain's value is input number `position` of node.
+// Adds `node` to the chain if it can be fused. The chain's value is input number `position` of `node`.
 static bool take(chain *c, const taper_node *node, size_t position, taper_fusion *f)
 {
     double eps;

@@ -28,7 +28,7 @@ typedef struct taper_conv2d_i8 {
 typedef struct taper_conv2d_i8_plan {
     const taper_conv2d_i8 *job;
     taper_status (*run)(const struct taper_conv2d_i8_plan *plan); // computes the job's y from its x
-    // Computes rows of the result from rows of x, which may be in ring buffers. begin and end are called as in
+    // Computes rows of the result from rows of x, which may be in ring buffers. `begin` and `end` are called as in
     // taper_banded. All three functions are NULL if the plan cannot run in bands.
     void (*rows)(const struct taper_conv2d_i8_plan *plan, const taper_band *band);
     taper_status (*begin)(struct taper_conv2d_i8_plan *plan);

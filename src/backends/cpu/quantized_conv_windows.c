@@ -75,7 +75,7 @@ static void fill_pixels(const windows_plan *plan, const uint8_t *const *plane, u
     }
 }
 
-// Computes `count` rows of the result, at most plan->rows, beginning with row `first`, into out.
+// Computes `count` rows of the result, at most plan->rows, beginning with row `first`, into `out`.
 static void make_rows(const windows_plan *plan, const taper_ring *x, size_t first, size_t count, uint8_t *out,
                       uint8_t *scratch)
 {

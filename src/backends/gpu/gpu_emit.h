@@ -136,8 +136,8 @@ void taper_gpu_permute(const taper_gpu_view *from, const int64_t *order, taper_g
 TAPER_MUST_USE taper_status taper_gpu_dim(taper_gpu_emitter *e, const taper_node *node, const char *name, int rank,
                                           int64_t otherwise, int *dim);
 // Makes a view of the value that is broadcast to these sizes and packed along `packed`. If `repacks` is set, the value
-// may be copied to get this packing. If channels is set, a vector has one element for each index of dimension 1. splat
-// is explained at taper_gpu_view_broadcast.
+// may be copied to get this packing. If `channels` is set, a vector has one element for each index of dimension 1.
+// `splat` is explained at taper_gpu_view_broadcast.
 TAPER_MUST_USE taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *value,
                                                    const taper_shape *shape, int packed, bool channels, bool repacks,
                                                    taper_gpu_view *view, bool *splat);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The shaders, by kernel and by kind of buffer, built from shaders/*.comp (sources.cmake) and listed in
-// gpu_kernels.inc.
+// The compiled shaders, by kernel and by kind of buffer. They are built from shaders/*.comp (sources.cmake) and listed
+// in gpu_kernels.inc.
 #ifndef TAPER_BACKENDS_GPU_KERNELS_H
 #define TAPER_BACKENDS_GPU_KERNELS_H
 

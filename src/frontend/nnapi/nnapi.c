@@ -43,7 +43,7 @@ static bool is_method_of(const taper_graph *graph, const char *name)
     return dot != NULL && strlen(name) == (size_t)(dot - graph->name) && strncmp(graph->name, name, strlen(name)) == 0;
 }
 
-// Returns the object that is reached from the root by a chain of attributes, or NULL if value is not such a chain.
+// Returns the object that is reached from the root by a chain of attributes, or NULL if `value` is not such a chain.
 static taper_object *object_of(const site *s, const taper_ir_value *value, int steps)
 {
     const taper_graph *graph = value->block->graph;
@@ -124,7 +124,7 @@ static const taper_val *known_value(const site *s, const taper_ir_value *value, 
 // ---- the code of forward
 
 // Returns the node of the block in which `node` is nested, or `node` itself if it is in the block. Returns NULL if
-// there is none.
+// there is no such node.
 static taper_node *node_in(const taper_block *block, taper_node *node)
 {
     while (node != NULL && node->block != block) {

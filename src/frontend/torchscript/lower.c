@@ -477,7 +477,7 @@ static taper_status class_of(taper_ts_lowering *l, const taper_object *object, t
     return taper_ts_find_text(l->unit, object->klass->name, strlen(object->klass->name), class);
 }
 
-// Collects the classes of all objects that can be reached from value. A container is visited once, even if several
+// Collects the classes of all objects that can be reached from `value`. A container is visited once, even if several
 // containers hold it.
 static taper_status collect_classes(taper_ts_lowering *l, taper_val value, int depth)
 {

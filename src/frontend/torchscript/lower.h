@@ -97,7 +97,7 @@ TAPER_MUST_USE taper_status taper_ts_deeper(taper_ts_lowering *l, const taper_ts
 TAPER_MUST_USE taper_status taper_ts_charge(taper_ts_lowering *l, size_t things);
 TAPER_MUST_USE taper_status taper_ts_add_node(taper_ts_lowering *l, taper_node_kind kind, size_t inputs, size_t outputs,
                                               taper_node **node);
-// Makes a constant. Takes over the reference to value.
+// Makes a constant. Takes over the reference to `value`.
 TAPER_MUST_USE taper_status taper_ts_constant(taper_ts_lowering *l, taper_val value, taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_ts_bind_constant(taper_ts_lowering *l, taper_val value, const taper_type *type,
                                                    taper_ts_binding *out);

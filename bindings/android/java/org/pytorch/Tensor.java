@@ -340,7 +340,7 @@ public abstract class Tensor {
     return of(type, new Parts(data, typed(type, data), shape, memoryFormat.jniCode, 0));
   }
 
-  /** Makes a tensor over native memory, which is the whole buffer data. Called by native code. */
+  /** Makes a tensor over native memory. The whole buffer `data` is this memory. Called by native code. */
   private static Tensor nativeNewTensor(
       ByteBuffer data, long[] shape, int dtype, int format, boolean readOnly, long handle, double scale,
       long zeroPoint) {
@@ -355,7 +355,7 @@ public abstract class Tensor {
     return of(type, parts);
   }
 
-  // A typed view has the limit of data, in its own elements.
+  // A typed view has the limit of `data`, in its own elements.
   private static Buffer typed(ScalarType type, ByteBuffer data) {
     if (type.dtype() == null) {
       return data;
