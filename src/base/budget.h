@@ -26,7 +26,7 @@ const taper_allocator *taper_budget_allocator(taper_budget *budget);
 // From this call on, nothing is counted or refused.
 void taper_budget_end(taper_budget *budget);
 // If the budget has refused something, replaces the error by a message about the limit that was reached, and returns
-// that message's status. Otherwise returns `status`. budget may be NULL.
+// that message's status. Otherwise returns `status`. `budget` may be NULL.
 taper_status taper_budget_explain(const taper_budget *budget, taper_status status, taper_error *error);
 
 // Returns the budget that created this allocator, or NULL if no budget did.

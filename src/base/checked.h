@@ -73,7 +73,7 @@ static inline int64_t taper_max_i64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-// Returns the smallest multiple of step that is at least n. step is a power of two; n + step must not overflow.
+// Returns the smallest multiple of `step` that is at least `n`. `step` is a power of two; n + step must not overflow.
 static inline size_t taper_round_up(size_t n, size_t step)
 {
     return (n + step - 1) & ~(step - 1);

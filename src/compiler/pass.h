@@ -125,7 +125,7 @@ TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val 
 // which means that this build lacks the operator.
 TAPER_MUST_USE taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const taper_op *op,
                                             taper_node **node);
-// Returns the input of node for the argument with that name, or NULL if the schema has no such argument.
+// Returns the input of node for the argument with this name, or NULL if the schema has no such argument.
 taper_ir_value *taper_node_argument(const taper_node *node, const char *name);
 // Returns true if input `index` is a constant number that equals `wanted`.
 bool taper_node_constant_equals(const taper_node *node, size_t index, double wanted);
@@ -139,7 +139,7 @@ TAPER_MUST_USE taper_status taper_constant_ints_before(taper_compilation *compil
                                                        const int64_t *numbers, size_t count, taper_ir_value **made);
 // Replaces all uses of old's output by the only output of node `with`, and removes old.
 void taper_node_replace(taper_node *old, taper_node *with);
-// Calls visit for every node of the block and of its nested blocks. visit may remove or replace the node that it
+// Calls `visit` for every node of the block and of its nested blocks. `visit` may remove or replace the node that it
 // receives.
 TAPER_MUST_USE taper_status taper_visit_nodes(taper_compilation *compilation, taper_block *block,
                                               taper_status (*visit)(taper_compilation *compilation, taper_node *node));

@@ -68,7 +68,7 @@ TAPER_MUST_USE taper_status taper_fb_string_at(taper_flatbuffer *fb, size_t at, 
 TAPER_MUST_USE taper_status taper_fb_string_in(taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                                taper_fb_string *string);
 
-// These functions read item `index` of a vector of offsets. index must be below count.
+// These functions read item `index` of a vector of offsets. `index` must be below count.
 TAPER_MUST_USE taper_status taper_fb_item_target(const taper_flatbuffer *fb, const taper_fb_vector *vector,
                                                  size_t index, size_t *at);
 TAPER_MUST_USE taper_status taper_fb_item_table(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,

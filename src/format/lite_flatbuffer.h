@@ -93,7 +93,7 @@ TAPER_MUST_USE taper_status taper_fb_type_of(taper_fb_reader *r, taper_fb_name *
 // read, and the ivalue must not be a function.
 TAPER_MUST_USE taper_status taper_fb_value(const taper_fb_reader *r, size_t at, uint32_t index, taper_val *value);
 
-// ---- lite_flatbuffer_values.c: reads any ivalue except a function. table is the IValue. *value gets a reference
+// ---- lite_flatbuffer_values.c: reads any ivalue except a function. `table` is the IValue. *value gets a reference
 TAPER_MUST_USE taper_status taper_fb_read_value(taper_fb_reader *r, const taper_fb_table *table, taper_fb_kind kind,
                                                 taper_val *value);
 

@@ -42,7 +42,7 @@ typedef struct taper_write_options {
     int64_t code_version; // version of the operators in the sources; 0 for the module's operator_version
 } taper_write_options;
 
-// These functions write a module to the sink. options may be NULL for defaults. If the sink fails, its error is
+// These functions write a module to the sink. `options` may be NULL for defaults. If the sink fails, its error is
 // returned, and the bytes that it has received are incomplete.
 TAPER_MUST_USE taper_status taper_lite_archive_write(const taper_module *module, const taper_write_options *options,
                                                      const taper_sink *sink, taper_error *error);

@@ -134,7 +134,7 @@ TAPER_MUST_USE taper_status taper_pt2_signature_read(taper_pt2 *r);
 TAPER_MUST_USE taper_status taper_pt2_signature_finish(taper_pt2 *r);
 TAPER_MUST_USE taper_status taper_pt2_tree_read(taper_pt2 *r, const char *what, const char *text, size_t length,
                                                 taper_pt2_tree *tree);
-// Reads the weights of the program with that name. name is NULL if the file has the legacy layout.
+// Reads the weights of the program with that name. `name` is NULL if the file has the legacy layout.
 TAPER_MUST_USE taper_status taper_pt2_weights_read(taper_pt2 *r, const char *name, size_t length);
 // Returns the weight with this name, or NULL if there is none.
 const taper_pt2_weight *taper_pt2_weight_find(const taper_pt2_program *program, const char *name);

@@ -392,7 +392,7 @@ static taper_status name_program(taper_pt2 *r, const char *name, size_t length)
     return prefix_weights(r, own);
 }
 
-// Reads one program. name is NULL for the layout before PyTorch 2.8.
+// Reads one program. `name` is NULL for the layout before PyTorch 2.8.
 static taper_status read_one(taper_pt2 *r, const taper_zip_entry *entry, const char *name, size_t length, bool several)
 {
     TAPER_TRY(read_json(r, entry));

@@ -156,7 +156,7 @@ void taper_node_append(taper_block *block, taper_node *node);
 void taper_node_insert_before(taper_node *node, taper_node *before);
 // Unlinks the node, and removes its uses of values and the uses by nodes in its blocks. Its outputs must have no users.
 void taper_node_remove(taper_node *node);
-void taper_node_set_input(taper_node *node, size_t index, taper_ir_value *value); // value may be NULL
+void taper_node_set_input(taper_node *node, size_t index, taper_ir_value *value); // `value` may be NULL
 void taper_value_replace_uses(taper_ir_value *old, taper_ir_value *with);
 // Moves the node to the end of a block, which may be the block that contains the node.
 void taper_node_move(taper_node *node, taper_block *block);

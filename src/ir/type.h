@@ -52,8 +52,8 @@ const char *taper_types_string(taper_types *types, const char *text,
 // copied. Equal arguments give the same class.
 const taper_class *taper_types_class(taper_types *types, const char *name, size_t count, const char *const *slots);
 
-// Calls visit with each class name that begins with prefix: the names of classes of objects, and the class names in
-// types. A name may be passed more than once. visit must not use the table.
+// Calls `visit` with each class name that begins with `prefix`: the names of classes of objects, and the class names in
+// types. A name may be passed more than once. `visit` must not use the table.
 void taper_types_each_class(taper_types *types, const char *prefix, void (*visit)(void *user, const char *name),
                             void *user);
 

@@ -174,7 +174,7 @@ static inline taper_val taper_val_of(taper_obj *obj) // takes over the reference
 
 taper_value *taper_box_new(taper_heap *heap, taper_val value); // takes over the reference to value, unless it fails
 taper_complex *taper_complex_new(taper_heap *heap, double re, double im);
-// data may be NULL; the bytes are then uninitialized.
+// `data` may be NULL; the bytes are then uninitialized.
 taper_string *taper_string_new(taper_heap *heap, const char *data, size_t length);
 taper_list *taper_list_new(taper_heap *heap, const taper_type *element, size_t capacity);
 taper_tuple *taper_tuple_new(taper_heap *heap, const taper_type *type, size_t count); // all items are None at first

@@ -90,7 +90,7 @@ static unsigned count_cores(const char *root, const unsigned char *allowed, size
 
 // ---- caches
 
-// Raises each size in *caches to the size of this CPU's cache, if that is larger.
+// Raises each size in *caches to the size of this CPU's cache, if the cache is larger than the size.
 static void add_caches(const char *root, size_t cpu, taper_caches *caches)
 {
     char text[TEXT_BYTES], name[32];

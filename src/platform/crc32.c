@@ -59,7 +59,7 @@ TAPER_PCLMUL static inline __m128i carry(__m128i block, __m128i by, __m128i next
 }
 
 // Returns the checksum of the first *used bytes; the caller handles the remaining bytes, which are fewer than STEP.
-// size must be at least STEP.
+// `size` must be at least STEP.
 TAPER_PCLMUL static uint32_t multiplied(uint32_t crc, const uint8_t *data, size_t size, size_t *used)
 {
     const __m128i by_step = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);  // moves a block by 512 bits

@@ -146,7 +146,7 @@ typedef struct taper_frame_source {
     struct taper_session *session;    // NULL during a load, in which run->budget limits the work
 } taper_frame_source;
 
-// Runs a function. args are borrowed. *result receives a reference.
+// Runs a function. `args` are borrowed. *result receives a reference.
 TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, const taper_function *function,
                                             const taper_val *args, size_t arg_count, int depth, taper_val *result);
 // Runs a node that is neither an operator nor a call (interpreter_node.c). in and out have one value for each input and

@@ -168,7 +168,7 @@ void binding_copy_strided(void *to, const void *from, size_t rank, const Py_ssiz
 // failure.
 taper_value *binding_view_in(const binding_state *state, binding_context *context, const Py_buffer *view, int dtype,
                              binding_later *later);
-// Makes a tensor over memory that `later` keeps. Takes ownership of `later`, also after a failure. strides are in
+// Makes a tensor over memory that `later` keeps. Takes ownership of `later`, also after a failure. `strides` are in
 // elements; NULL means contiguous.
 taper_value *binding_tensor_over(const binding_state *state, binding_context *context, taper_dtype dtype, size_t rank,
                                  const int64_t *sizes, const int64_t *strides, void *data, size_t bytes, bool read_only,

@@ -9,8 +9,9 @@
 
 bool taper_is_shape_node(const taper_node *node);
 
-// taper_shape_node_evaluate returns output `output` of the node as a new reference (lists are on the heap), or None if
-// it is not known. arg returns what is known about the input with that number: a value, or the shape of a tensor.
+// taper_shape_node_evaluate returns output number `output` of the node as a new reference (lists are on the heap), or
+// None if it is not known. `arg` returns what is known about the input with that number: a value, or the shape of a
+// tensor.
 typedef struct taper_shape_argument {
     const taper_val *value; // the value if it is known, otherwise NULL
     taper_shape shape;

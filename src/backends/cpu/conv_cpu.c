@@ -297,8 +297,8 @@ static bool strides_depend_on_tail(const taper_conv2d *job)
            (f->add_at != 0 || f->activation != TAPER_ACTIVATION_CLAMP || isfinite(f->min) || isfinite(f->max));
 }
 
-// Runs a fused convolution. summand is the data, in NHWC, of the tensor that is added to the result. summand is NULL if
-// nothing is added, or if the added tensor is read in place.
+// Runs a fused convolution. `summand` is the data, in NHWC, of the tensor that is added to the result. `summand` is
+// NULL if nothing is added, or if the added tensor is read in place.
 static taper_status run_fused(taper_conv2d *job, const float *summand)
 {
     taper_run *run = job->call->run;

@@ -79,7 +79,7 @@ static bool is_half(const taper_tensor *t)
     return (t->dtype == TAPER_BF16 || t->dtype == TAPER_F16) && !t->hidden_nhwc && taper_tensor_numel(t) > 0;
 }
 
-// Computes y, a new float tensor, from x and bias as floats. bias may be NULL.
+// Computes y, a new float tensor, from x and bias as floats. `bias` may be NULL.
 static taper_status compute(taper_call *call, const taper_linear_args *a, const taper_tensor *x, taper_tensor *y,
                             taper_tensor *bias)
 {

@@ -9,8 +9,8 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized_layer.h"
 
-// Describes the layer for this input. Returns false if the reference must run. sizes receives the sizes of the result,
-// which are the sizes of the input except the last.
+// Describes the layer for this input. Returns false if the reference must run. `sizes` receives the sizes of the
+// result, which are the sizes of the input except the last.
 static bool describe_input(taper_linear_i8 *job, const taper_tensor *input, int64_t *sizes)
 {
     if (input->rank < 2 || input->hidden_nhwc || !taper_tensor_is_contiguous(input) ||

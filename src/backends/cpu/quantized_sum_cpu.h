@@ -6,8 +6,8 @@
 #include "ir/tensor_def.h"
 #include "ops/kernels/vector_u8.h"
 
-// Returns true if the tensor is dense in the memory format that its strides suggest. strides receives the strides of a
-// dense tensor in this format, which are also the strides of a result.
+// Returns true if the tensor is dense in the memory format that its strides suggest. `strides` receives the strides of
+// a dense tensor in this format, which are also the strides of a result.
 bool taper_u8_lies_in_format(const taper_tensor *x, int64_t *strides);
 // Returns true for a quint8 tensor with one scale, which is positive and finite, and a zero point of 8 bits.
 bool taper_is_plain_quint8(const taper_tensor *x);

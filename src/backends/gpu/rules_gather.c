@@ -23,7 +23,7 @@ static taper_status read_indices(taper_gpu_emitter *e, const taper_ir_value *val
     return TAPER_OK;
 }
 
-// Adds the dispatch. table and indices have the result's sizes, except the table's dimension d, which has `count`
+// Adds the dispatch. `table` and `indices` have the result's sizes, except the table's dimension `d`, which has `count`
 // elements.
 static taper_status add_gather(taper_gpu_emitter *e, const taper_gpu_view *table, const taper_gpu_view *indices, int d,
                                const taper_gpu_view *out)

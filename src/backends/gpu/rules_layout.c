@@ -35,7 +35,7 @@ static taper_status read_edge(taper_gpu_emitter *e, const taper_node *node, uint
     return TAPER_OK;
 }
 
-// Emits padding. code is a taper_gpu_edge, or 0 if the argument `mode` gives the edge.
+// Emits padding. `code` is a taper_gpu_edge, or 0 if the argument `mode` gives the edge.
 taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);

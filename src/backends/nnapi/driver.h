@@ -34,8 +34,9 @@ typedef struct taper_nnapi_driver {
     char trouble[TAPER_NNAPI_TROUBLE]; // description of the first failure
 } taper_nnapi_driver;
 
-// Opens the device with that name, or if name is NULL the device at the index. The order of devices is: accelerators,
-// GPUs, other devices, the phone's own CPU. Returns false if there is no such device; driver->why then says why.
+// Opens the device with the name `name`, or if `name` is NULL the device at the index. The order of devices is:
+// accelerators, GPUs, other devices, the phone's own CPU. Returns false if there is no such device; driver->why then
+// says why.
 bool taper_nnapi_open(taper_nnapi_driver *driver, const taper_nnapi_options *options, const char *name, unsigned index);
 void taper_nnapi_close(taper_nnapi_driver *driver);
 

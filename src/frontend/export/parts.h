@@ -47,8 +47,8 @@ const taper_type *taper_export_type(const taper_pt2_value *value); // returns th
 
 // ---- nodes.c: graphs, nodes, operators
 
-// Lowers the nodes of the graph. inputs: one value for each input of the graph. outputs receives one value for each
-// output.
+// Lowers the nodes of the graph. `inputs` has one value for each input of the graph. `outputs` receives one value for
+// each output.
 TAPER_MUST_USE taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph *graph,
                                                taper_ir_value *const *inputs, taper_ir_value **outputs);
 // Lowers the node as a call of an operator. If formal is not NULL, the node's argument named `given` becomes the

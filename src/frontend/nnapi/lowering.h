@@ -162,7 +162,7 @@ TAPER_MUST_USE taper_status taper_nnapi_cut(taper_nnapi_lowering *l, taper_ir_va
 
 // ---- operations
 
-// Adds the activation that an operation includes (numbers.c). code is a FuseCode of NNAPI: none, relu, relu1, relu6.
+// Adds the activation that an operation includes (numbers.c). `code` is a FuseCode of NNAPI: none, relu, relu1, relu6.
 TAPER_MUST_USE taper_status taper_nnapi_fuse(taper_nnapi_lowering *l, int64_t code, taper_ir_value *value,
                                              taper_ir_value **made);
 typedef taper_status taper_nnapi_lower(taper_nnapi_lowering *l, const taper_nnapi_operation *op);

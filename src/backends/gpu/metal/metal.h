@@ -27,7 +27,7 @@ static inline id<MTLBuffer> taper_metal_buffer(const taper_gpu_buffer *buffer)
     return (id<MTLBuffer>)(uintptr_t)buffer->handles[0];
 }
 
-// Records a failure and returns TAPER_DEVICE_LOST. error may be nil.
+// Records a failure and returns TAPER_DEVICE_LOST. `error` may be nil.
 taper_status taper_metal_fail(taper_metal *metal, const char *what, NSError *error);
 
 // The functions of metal_record.m.

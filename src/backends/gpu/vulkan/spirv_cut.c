@@ -314,8 +314,8 @@ static bool is_of_gone(cutting *c, size_t at)
            id_of(c, c->code[at + 1])->gone;
 }
 
-// Calls of(c, block, in, begin, end) for all words after the header, block by block. block is NULL for words between
-// blocks. in is the id of the enclosing function, or 0.
+// Calls of(c, block, in, begin, end) for all words after the header, block by block. `block` is NULL for words between
+// blocks. `in` is the id of the enclosing function, or 0.
 static void walk(cutting *c, void (*of)(cutting *c, const block *b, uint32_t in, size_t begin, size_t end))
 {
     uint32_t in = 0;
