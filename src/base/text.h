@@ -21,7 +21,7 @@ static inline taper_text taper_text_make(const taper_allocator *allocator)
 void taper_text_free(taper_text *text);
 void taper_text_append(taper_text *text, const char *bytes, size_t length);
 void taper_text_string(taper_text *text, const char *string);
-// Copies the text to a buffer of `size` bytes as snprintf does. If buffer is NULL or size is 0, nothing is copied.
+// Copies the text to a buffer of `size` bytes as snprintf does. If `buffer` is NULL or `size` is 0, nothing is copied.
 // Returns the full length, or 0 if the text failed.
 size_t taper_text_copy(const taper_text *text, char *buffer, size_t size);
 void taper_text_format(taper_text *text, const char *format, ...) TAPER_PRINTF(2, 3);

@@ -34,8 +34,8 @@ static bool is_made_tensor(const taper_ir_value *value, const taper_op *fetches)
     return type != NULL && type->kind == TAPER_TYPE_TENSOR;
 }
 
-// Inserts a copy of value to the CPU before the node `before`. *made is the copy, or value itself if this build lacks
-// the operator.
+// Inserts a copy of `value` to the CPU before the node `before`. *made is the copy, or `value` itself if this build
+// lacks the operator.
 static taper_status copy(taper_compilation *compilation, taper_node *before, taper_ir_value *value,
                          taper_ir_value **made)
 {

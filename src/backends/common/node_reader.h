@@ -37,7 +37,7 @@ taper_status taper_read_refuse(taper_node_reader *reader, const char *why);
 taper_known_value taper_read_value(const taper_node_reader *reader, const taper_ir_value *value);
 // Returns the argument called `name`, or NULL if the schema has no such argument.
 const taper_ir_value *taper_read_argument(const taper_node *node, const char *name);
-// Returns the constant, or NULL if value is NULL or is not a constant.
+// Returns the constant, or NULL if `value` is NULL or is not a constant.
 const taper_val *taper_read_constant(const taper_node_reader *reader, const taper_ir_value *value);
 // Returns a constant tensor, or NULL if the value is anything else.
 taper_tensor *taper_read_tensor(const taper_node_reader *reader, const taper_ir_value *value);

@@ -99,7 +99,7 @@ static double plain_cost(const axis *down, const axis *across, size_t mr, bool j
     return rows * columns;
 }
 
-// Returns the cost of the image in regions. Writes the regions to strips unless strips is NULL.
+// Returns the cost of the image in regions. Writes the regions to `strips` unless `strips` is NULL.
 static double region_cost(const range *down, size_t down_count, const range *across, size_t across_count, size_t mr,
                           taper_conv_strips *strips)
 {

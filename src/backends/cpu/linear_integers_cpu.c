@@ -93,7 +93,7 @@ static void fill_weights(const integers_job *job, size_t first, size_t columns, 
 }
 
 // Fills in the scales or zero points of one group for the outputs [first, first + columns). The panel's other outputs
-// get zeros. If numbers is NULL, fills in scales of 1.
+// get zeros. If `numbers` is NULL, fills in scales of 1.
 static void fill_numbers(const integers_job *job, const taper_tensor *numbers, size_t first, size_t columns,
                          size_t group, char *to)
 {

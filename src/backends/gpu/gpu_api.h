@@ -131,14 +131,14 @@ struct taper_gpu_api {
                                  uint32_t constant_count, taper_gpu_pipeline **pipeline);
     void (*pipeline_free)(taper_gpu *gpu, taper_gpu_pipeline *pipeline);
     // Code that the driver has compiled so far. A later process gives it back by take_compiled before its first
-    // pipeline. Both members are NULL if the interface has no such code. For `compiled`, *bytes is the size of data,
-    // and afterwards the number of bytes written. If data is NULL, *bytes becomes the size needed. TAPER_DECLINED means
-    // that the driver refused, which is not an error.
+    // pipeline. Both members are NULL if the interface has no such code. For `compiled`, *bytes is the size of `data`,
+    // and afterwards the number of bytes written. If `data` is NULL, *bytes becomes the size needed. TAPER_DECLINED
+    // means that the driver refused, which is not an error.
     taper_status (*take_compiled)(taper_gpu *gpu, const void *data, size_t bytes);
     taper_status (*compiled)(taper_gpu *gpu, void *data, size_t *bytes);
     taper_status (*record)(taper_gpu *gpu, const taper_gpu_dispatch *dispatches, size_t count, bool timed,
                            taper_gpu_recorded **recorded);
-    // Submits the recording and waits. seconds is NULL, or receives the time of each dispatch if the dispatches were
+    // Submits the recording and waits. `seconds` is NULL, or receives the time of each dispatch if the dispatches were
     // recorded with `timed`.
     taper_status (*run)(taper_gpu *gpu, taper_gpu_recorded *recorded, double *seconds);
     void (*recorded_free)(taper_gpu *gpu, taper_gpu_recorded *recorded);

@@ -39,7 +39,7 @@ static bool meet(const taper_gpu_memory *a, const taper_gpu_memory *b)
     return a->first <= b->last && b->first <= a->last;
 }
 
-// Places m at the lowest offset where it overlaps no memory that is already placed. The array placed is sorted by
+// Places m at the lowest offset where it overlaps no memory that is already placed. The array `placed` is sorted by
 // offset.
 static void place_one(taper_gpu_memory *m, taper_gpu_memory **placed, size_t count, uint64_t align)
 {
@@ -91,7 +91,7 @@ static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, 
     return bytes;
 }
 
-// Finds the best of several orders. kept has room for `count` pointers and receives the best order.
+// Finds the best of several orders. `kept` has room for `count` pointers and receives the best order.
 static uint64_t place_well(taper_gpu_memory **sorted, taper_gpu_memory **placed, taper_gpu_memory **kept, size_t count,
                            uint64_t align)
 {

@@ -126,7 +126,7 @@ static taper_status flat_results(const taper_call *call, taper_tensor **flats)
     return TAPER_OK;
 }
 
-// Runs the recording twice. *same is true if both results have the same bits. flats has room for all results of both
+// Runs the recording twice. *same is true if both results have the same bits. `flats` has room for all results of both
 // runs.
 static taper_status run_both(const taper_segment *segment, taper_call *call, taper_gpu_recording *r,
                              taper_tensor **flats, bool *same)

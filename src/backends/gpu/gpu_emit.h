@@ -103,7 +103,7 @@ TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const tap
 // Adds a clamp as a step of the chain. A missing bound is infinite.
 void taper_gpu_add_clamp(taper_gpu_chain *chain, double min, double max);
 // Sets the memory of the result and the chain in the work: buffer 0, the operands e and f, and the constants of the
-// steps. operand is the number of the first binding for operands of the chain.
+// steps. `operand` is the number of the first binding for operands of the chain.
 TAPER_MUST_USE taper_status taper_gpu_bind(taper_gpu_emitter *e, taper_gpu_work *work, const taper_gpu_chain *chain,
                                            const taper_gpu_view *out, const taper_gpu_loops *loops, int operand);
 // Copies the elements of a view to another view of the same sizes. The views have at most six dimensions.
@@ -209,7 +209,7 @@ TAPER_MUST_USE taper_status taper_gpu_attend_any(taper_gpu_emitter *e, const tap
                                                  const taper_gpu_view *v, double scale, const taper_gpu_attention *how,
                                                  taper_gpu_view *out);
 // Emits the attention that starts with the product q k^T. Returns TAPER_DECLINED, and emits nothing, if no attention
-// starts with this product. added is the tensor that the product's own operator adds, or NULL.
+// starts with this product. `added` is the tensor that the product's own operator adds, or NULL.
 TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product,
                                                      const taper_gpu_view *q, const taper_gpu_view *k,
                                                      const taper_ir_value *added, const taper_ir_value **result,
@@ -228,7 +228,7 @@ typedef struct taper_gpu_table {
 TAPER_MUST_USE taper_status taper_gpu_make_table(taper_gpu_emitter *e, const taper_op *op, double scale,
                                                  int64_t zero_point, bool in_list, taper_val *args, size_t count,
                                                  taper_gpu_table *table);
-// Looks up each element of `in` in the table. in and out have equal sizes and packing.
+// Looks up each element of `in` in the table. `in` and `out` have equal sizes and packing.
 TAPER_MUST_USE taper_status taper_gpu_look_up(taper_gpu_emitter *e, const taper_gpu_view *in,
                                               const taper_gpu_table *table, const taper_gpu_view *out);
 // Reads scale and zero point of a result from the node's arguments `at` and `at` + 1. Must not be called while nodes

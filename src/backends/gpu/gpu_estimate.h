@@ -12,8 +12,8 @@ typedef struct taper_gpu_estimate {
     double device, plain; // seconds of a run on the device; seconds of a run of the segment's nodes on the CPU
 } taper_gpu_estimate;
 
-// Estimates a program whose memories have sizes. host_bytes is the number of bytes copied from and to the host in each
-// run. cpu has TAPER_ISA_ bits. threads is the number of threads of the CPU.
+// Estimates a program whose memories have sizes. `host_bytes` is the number of bytes copied from and to the host in
+// each run. `cpu` has TAPER_ISA_ bits. `threads` is the number of threads of the CPU.
 taper_gpu_estimate taper_gpu_estimate_program(const taper_gpu_state *state, const taper_gpu_program *program,
                                               uint64_t host_bytes, uint64_t cpu, size_t threads);
 // Records the measured times of a recording with this estimate. The caller holds the lock.
@@ -21,7 +21,7 @@ void taper_gpu_estimate_learn(taper_gpu_state *state, const taper_gpu_estimate *
                               const taper_gpu_estimate *measured);
 // Returns the estimate, corrected by earlier measurements. The caller holds the lock.
 taper_gpu_estimate taper_gpu_estimate_corrected(const taper_gpu_state *state, const taper_gpu_estimate *estimate);
-// Returns true if the device should be tried, because it may be faster. corrected is the present corrected estimate.
+// Returns true if the device should be tried, because it may be faster. `corrected` is the present corrected estimate.
 // The caller holds the lock.
 bool taper_gpu_estimate_pays(const taper_gpu_state *state, const taper_gpu_estimate *corrected);
 

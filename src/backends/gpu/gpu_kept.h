@@ -7,13 +7,13 @@
 
 #include "backends/gpu/gpu_state.h"
 
-// These functions read and store the verdict that results are correct. hash identifies the subject of the verdict, and
-// names its file.
+// These functions read and store the verdict that results are correct. `hash` identifies the subject of the verdict,
+// and names its file.
 bool taper_gpu_is_trusted(const char *cache_dir, uint64_t hash);
 void taper_gpu_trust(const char *cache_dir, uint64_t hash);
 
 // These functions read and store what was clearly faster for a recording: the segment's nodes on the CPU (*plain is
-// true) or the device. hash identifies the recording's program and the number of CPU threads. The first function
+// true) or the device. `hash` identifies the recording's program and the number of CPU threads. The first function
 // returns false if this is not known.
 bool taper_gpu_knows_faster(const char *cache_dir, uint64_t hash, bool *plain);
 void taper_gpu_keep_faster(const char *cache_dir, uint64_t hash, bool plain);

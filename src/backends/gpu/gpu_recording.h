@@ -63,8 +63,8 @@ TAPER_MUST_USE taper_status taper_gpu_stop_waiting(const taper_segment *segment,
                                                    taper_gpu_recording *recording);
 // Ends the mark that this recording set on the device, if it set one. The caller holds the lock.
 void taper_gpu_end_trying(const taper_segment *segment, taper_gpu_recording *recording);
-// Does the first run, twice. If both results are equal and agree with the CPU's, they are returned. Otherwise returns
-// TAPER_DECLINED and refuses the recording from now on (gpu_check.c).
+// Makes the first run, and repeats it. If both results are equal and agree with the CPU's, they are returned. Otherwise
+// returns TAPER_DECLINED and refuses the recording from now on (gpu_check.c).
 TAPER_MUST_USE taper_status taper_gpu_check(const taper_segment *segment, taper_call *call,
                                             taper_gpu_recording *recording);
 

@@ -78,7 +78,7 @@ static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int6
 }
 
 // Returns the number of threads that share each result: a power of two up to `most`, large enough to keep the device
-// busy. threads is the number of threads without sharing. pieces is the number of parts of a result's computation.
+// busy. `threads` is the number of threads without sharing. `pieces` is the number of parts of a result's computation.
 static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t threads, int64_t pieces, uint32_t most)
 {
     enum { LEAST_PIECES = 2 }; // smallest number of pieces in each thread

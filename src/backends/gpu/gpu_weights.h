@@ -28,8 +28,8 @@ typedef struct taper_gpu_weights {
     taper_gpu_buffer buffer;
 } taper_gpu_weights;
 
-// Finds the constants of a key. If there are none, makes `bytes` bytes of constants and fills them by fill(user, zeroed
-// memory). The result is an owned reference.
+// Finds the constants of a key. If they do not exist yet, makes `bytes` bytes of constants and fills them by fill(user,
+// zeroed memory). The result is an owned reference.
 TAPER_MUST_USE taper_status taper_gpu_weights_get(taper_gpu_state *state, const taper_gpu_key *key, uint64_t bytes,
                                                   void (*fill)(void *user, float *to), void *user,
                                                   taper_gpu_weights **weights, taper_error *error);

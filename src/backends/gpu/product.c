@@ -15,7 +15,7 @@ static bool set_tile(taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_
     return true;
 }
 
-// Returns true, and sets the tile, if tiles of that size give the device enough threads when teams of up to `most`
+// Returns true, and sets the tile, if tiles of this size give the device enough threads when teams of up to `most`
 // share them.
 static bool fills(const taper_gpu_emitter *e, taper_gpu_product *p, int64_t pixels, int64_t tile, uint32_t most,
                   int64_t wanted)

@@ -8,7 +8,7 @@
 
 // ---- linear layers
 
-// Multiplies x [.., l->in], packed along its last dimension, by the constant weight. The other dimensions of out are
+// Multiplies x [.., l->in], packed along its last dimension, by the constant weight. The other dimensions of `out` are
 // the same as in x.
 static taper_status linear_of(taper_gpu_emitter *e, const taper_gpu_view *x, taper_gpu_layer *l,
                               const taper_gpu_chain *chain, taper_gpu_view *out)

@@ -10,7 +10,7 @@
 #include "backends/nnapi/nnapi_options.h"
 #include "ops/call/call.h"
 
-// The functions, by their names without ANeuralNetworks. A function is NULL if this phone lacks it.
+// The functions, by their names without the prefix ANeuralNetworks. A function is NULL if this phone lacks it.
 typedef struct taper_nnapi_functions {
 #define TAPER_NNAPI_MEMBER(level, result, name, arguments) ANeuralNetworks##name##_fn name;
     NEURAL_NETWORKS_FUNCTIONS(TAPER_NNAPI_MEMBER)
@@ -42,7 +42,7 @@ void taper_nnapi_close(taper_nnapi_driver *driver);
 
 // Records a failure. The driver must not be used afterwards. Returns TAPER_DEVICE_LOST.
 TAPER_COLD taper_status taper_nnapi_fail(taper_nnapi_driver *driver, const char *format, ...) TAPER_PRINTF(2, 3);
-// Checks a result of the function with that number in the list of functions. Returns TAPER_OK, or records the failure
+// Checks a result of the function with this number in the list of functions. Returns TAPER_OK, or records the failure
 // and returns TAPER_DEVICE_LOST.
 TAPER_MUST_USE taper_status taper_nnapi_check(taper_nnapi_driver *driver, size_t function, int result);
 // Returns the description of the first failure, or NULL.

@@ -119,7 +119,7 @@ typedef struct taper_result_quantizer {
 // Makes the operand of a result. q: its quantizer, or NULL for float.
 TAPER_MUST_USE taper_status taper_translate_result(taper_translator *t, const taper_ir_value *value,
                                                    const taper_result_quantizer *q, bool is_image, uint32_t *operand);
-// Makes the operand of a result with the quantizer of `like`, if like has one.
+// Makes the operand of a result with the quantizer of `like`, if `like` has one.
 TAPER_MUST_USE taper_status taper_translate_result_like(taper_translator *t, const taper_ir_value *value,
                                                         const taper_ir_value *like, bool is_image, uint32_t *operand);
 // Gives the value the same operands as the value `as`.

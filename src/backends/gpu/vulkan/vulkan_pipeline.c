@@ -73,7 +73,7 @@ static taper_status make_pipeline(taper_vulkan *v, VkShaderModule module, const 
 }
 
 // Replaces the constants in the shader and removes code that they rule out, as far as this is supported. *code receives
-// the words. room has space for the words of two shaders. TAPER_DECLINED means that the driver must replace the
+// the words. `room` has space for the words of two shaders. TAPER_DECLINED means that the driver must replace the
 // constants.
 static taper_status fold(taper_gpu *gpu, const taper_gpu_shader *shader, const uint32_t *constants,
                          uint32_t constant_count, uint32_t *room, VkShaderModuleCreateInfo *code)

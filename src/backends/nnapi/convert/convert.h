@@ -34,7 +34,8 @@ TAPER_MUST_USE taper_status taper_nnapi_write_module(const taper_nnapi_part *par
 TAPER_MUST_USE taper_status taper_nnapi_conversion_read(const taper_nnapi_conversion *given,
                                                         taper_nnapi_conversion *conversion, taper_error *error);
 taper_shape taper_nnapi_sample_shape(const taper_value *sample, taper_nnapi_sizes free_sizes);
-// Adds a check at the start of the graph: the inputs must have these shapes. count includes self, the first parameter.
+// Adds a check at the start of the graph: the inputs must have these shapes. `count` includes self, the first
+// parameter.
 TAPER_MUST_USE taper_status taper_nnapi_check_inputs(taper_compilation *compilation, taper_graph *graph,
                                                      const taper_shape *inputs, size_t count);
 

@@ -116,7 +116,7 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
 {
     conversion *c = device->state;
     (void)arena, (void)error;
-    c->segments[c->segment_count++] = segment->node; // claim has ensured that the array has room
+    c->segments[c->segment_count++] = segment->node; // `claim` has ensured that the array has room
     return name_results(c, segment->node);
 }
 

@@ -28,7 +28,7 @@ static const char module_class[] = "__torch__.torch.backends._nnapi.prepare.Nnap
 
 // ---- the object
 
-// Makes the list of memory formats: of the results if output is set, otherwise of the inputs.
+// Makes the list of memory formats: of the results if `output` is set, otherwise of the inputs.
 static taper_status formats(taper_heap *heap, const taper_network *network, bool output, taper_val *made,
                             taper_error *error)
 {
