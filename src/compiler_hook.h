@@ -97,20 +97,20 @@ struct taper_quantized_layer;
 typedef struct taper_quantization taper_quantization;
 typedef struct taper_quantization_table {
     // Creates a quantization. The strings in the options must remain valid as long as the quantization exists.
-    // value_count: number of values of the graph after prepare and adjust.
+    // value_count: number of values of the graph after `prepare` and `adjust`.
     taper_status (*create)(const taper_allocator *allocator, const struct taper_quantize_options *options,
                            uint32_t value_count, taper_quantization **quantization, taper_error *error);
     void (*destroy)(taper_quantization *quantization);
     // Equalizes the weights of neighbouring layers. Must be called for every draft before it is planned or rewritten.
     taper_status (*adjust)(const struct taper_quantize_options *options, taper_compilation *compilation,
                            taper_graph *graph);
-    // Records a value of the first run. Must be called before plan.
+    // Records a value of the first run. Must be called before `plan`.
     void (*meet)(taper_quantization *quantization, uint32_t value, taper_val met);
     // Chooses the operators that become quantized. Fails if there are none.
     taper_status (*plan)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph);
-    // Records a value of a calibration run. Must be called after plan. Fails if an element is not finite.
+    // Records a value of a calibration run. Must be called after `plan`. Fails if an element is not finite.
     taper_status (*observe)(taper_quantization *quantization, uint32_t value, taper_val seen, taper_error *error);
-    // Rewrites the graph of another draft according to the plan. If root is not NULL, *root receives the root object
+    // Rewrites the graph of another draft according to the plan. If `root` is not NULL, *root receives the root object
     // without unused attributes, as for `prepare`.
     taper_status (*rewrite)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph,
                             taper_val *root);
@@ -131,13 +131,13 @@ struct taper_compiler {
     // the root object without attributes that are no longer used, a reference that the caller releases.
     taper_status (*prepare)(taper_compilation *compilation, taper_val *root);
     // Makes a function of the lite interpreter from the graph, for a file of this bytecode version. Fills *function
-    // except name and schema. The constants of the function are references that the caller releases, also if emit
+    // except name and schema. The constants of the function are references that the caller releases, also if `emit`
     // fails.
     taper_status (*emit)(taper_compilation *compilation, taper_graph *graph, int version, taper_arena *arena,
                          taper_module_function *function);
     const taper_quantization_table *quantization;
-    // Functions for converters. specialize copies the graph for parameters of the given shapes; *shapes receives the
-    // shapes of the copy's values, in the arena of the copy. segments offers the graph to compilation->devices, which
+    // Functions for converters. `specialize` copies the graph for parameters of the given shapes; *shapes receives the
+    // shapes of the copy's values, in the arena of the copy. `segments` offers the graph to compilation->devices, which
     // may read compilation->shapes.
     taper_status (*specialize)(taper_compilation *compilation, taper_graph *graph, const struct taper_shape *params,
                                size_t count, struct taper_shapes **shapes);

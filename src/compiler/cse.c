@@ -183,7 +183,7 @@ static taper_status is_candidate(const table *t, const taper_node *node, bool *c
     }
 }
 
-// Returns true if no input of node has been written to since `time`.
+// Returns true if no input of `node` has been written to since `time`.
 static bool unchanged_since(const table *t, const taper_node *node, uint64_t time)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -284,7 +284,7 @@ static void forget_entries(table *t, size_t count)
     }
 }
 
-// Replaces node by an earlier equal node if there is one, otherwise adds node to the table.
+// Replaces `node` by an earlier equal node if such a node exists, otherwise adds `node` to the table.
 static taper_status look_up(table *t, taper_node *node)
 {
     bool candidate;

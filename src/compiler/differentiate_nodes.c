@@ -26,8 +26,8 @@ static bool is_new(const taper_ahead_maker *m, const taper_ir_value *grad)
             taper_node_calls(value->node, TAPER_OP(taper_sum_product)));
 }
 
-// Adds grad to the gradient of a value. The sum is written to one of the two tensors if nothing else reads this tensor,
-// as on the tape.
+// Adds `grad` to the gradient of a value. The sum is written to one of the two tensors if nothing else reads this
+// tensor, as on the tape.
 static taper_status add_grad(const taper_ahead_maker *m, taper_ir_value *value, taper_ir_value *grad)
 {
     taper_ahead *const a = m->a;

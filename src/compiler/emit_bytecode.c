@@ -34,7 +34,7 @@ typedef struct emitter {
     taper_pointer_map call_numbers; // maps each operator to its index in `calls`
     taper_val *constants;           // constants of the function, borrowed from the graph
     size_t constant_count, constant_capacity;
-    uint32_t *constant_index; // index in constants + 1, in a hash table of the constants
+    uint32_t *constant_index; // index in `constants` + 1, in a hash table of the constants
     size_t constant_index_size;
     taper_val *made; // constants made by the emitter, owned
     size_t made_count, made_capacity;

@@ -127,7 +127,7 @@ static void scale_row(float *row, int64_t count, double scale)
     }
 }
 
-// Folds a norm that follows the layer. If scales is not NULL, it receives factors of the weight's rows and the weight
+// Folds a norm that follows the layer. If `scales` is not NULL, it receives factors of the weight's rows and the weight
 // does not change.
 static void fold_after(const taper_layer *layer, const norm *n, float *weight, double *scales, float *bias)
 {

@@ -91,8 +91,8 @@ static bool is_cheap(taper_compilation *compilation, fold_cost cost, const taper
     return true;
 }
 
-// Sets args to the constant inputs of the node. Sets *attribute to true if one of the tensors is an attribute. Returns
-// false if an input is not constant, or if a gradient through the operator may be requested.
+// Sets `args` to the constant inputs of the node. Sets *attribute to true if one of the tensors is an attribute.
+// Returns false if an input is not constant, or if a gradient through the operator may be requested.
 static bool gather(const taper_compilation *compilation, const taper_node *node, taper_val *args, bool *attribute)
 {
     *attribute = false;

@@ -12,7 +12,7 @@ static taper_tensor *constant_weights(const taper_compilation *compilation, cons
     return constant->constant.as.tensor;
 }
 
-// Reads a constant argument of type int[dims]. A list of one item stands for dims equal items.
+// Reads a constant argument of type int[dims]. A list of one item stands for `dims` equal items.
 static bool constant_ints(const taper_ir_value *value, size_t dims, int64_t *numbers)
 {
     const taper_node *constant = value != NULL ? taper_value_constant(value) : NULL;

@@ -23,11 +23,11 @@ typedef struct taper_layer {
     int64_t channels; // channels of the output
 } taper_layer;
 
-// Returns true if node is a layer with constant weights and constant settings, and fills *layer. Padding given as a
+// Returns true if `node` is a layer with constant weights and constant settings, and fills *layer. Padding given as a
 // string ("same") does not match.
 bool taper_layer_match(const taper_compilation *compilation, taper_node *node, taper_layer *layer);
 // Works like taper_layer_match, but reads the weight from the tensor `weight`, from which the layer's weight is
-// computed and which has the same sizes. If weight is NULL, this is taper_layer_match.
+// computed and which has the same sizes. If `weight` is NULL, this is taper_layer_match.
 bool taper_layer_match_weight(const taper_compilation *compilation, taper_node *node, taper_tensor *weight,
                               taper_layer *layer);
 

@@ -124,7 +124,7 @@ static bool match_converted(const taper_compilation *compilation, const taper_no
     return true;
 }
 
-// Returns the constant with one number for each group of the weight w, or NULL if value is something else. w has the
+// Returns the constant with one number for each group of the weight w, or NULL if `value` is something else. w has the
 // sizes [out, groups, group] or [out, group]; the constant has the same sizes, except 1 as the last one. An operation
 // on this constant and the converted weights must give the dtype of the converted weights.
 static taper_tensor *constant_of_groups(const taper_compilation *compilation, const taper_ir_value *value,
@@ -195,7 +195,7 @@ static bool match_steps(const taper_compilation *compilation, const taper_ir_val
     return true;
 }
 
-// Returns true if value is a dequantized weight. turned: true for the second matrix of a product, which is [in, out].
+// Returns true if `value` is a dequantized weight. turned: true for the second matrix of a product, which is [in, out].
 static bool match(const taper_compilation *compilation, const taper_ir_value *value, bool turned, narrow_weight *weight)
 {
     const taper_node *node = value->node;
@@ -291,7 +291,7 @@ static taper_status numbers_before(taper_compilation *compilation, taper_node *b
     return taper_constant_before(before, TAPER_VAL(copy), made, compilation->error);
 }
 
-// Returns true if value is None or a constant with one number for each output.
+// Returns true if `value` is None or a constant with one number for each output.
 static bool is_plain_bias(const taper_compilation *compilation, const taper_ir_value *value, int64_t out)
 {
     const taper_node *node = taper_value_constant(value);

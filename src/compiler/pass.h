@@ -121,11 +121,11 @@ TAPER_MUST_USE taper_status taper_functional_row(taper_compilation *compilation,
 // Inserts a constant node before the node `before`. Takes over the caller's reference to `value`.
 TAPER_MUST_USE taper_status taper_constant_before(taper_node *before, taper_val value, taper_ir_value **made,
                                                   taper_error *error);
-// Inserts a call of the operator before the node `before`; the caller sets the inputs. *node is NULL if op is NULL,
+// Inserts a call of the operator before the node `before`; the caller sets the inputs. *node is NULL if `op` is NULL,
 // which means that this build lacks the operator.
 TAPER_MUST_USE taper_status taper_op_before(taper_compilation *compilation, taper_node *before, const taper_op *op,
                                             taper_node **node);
-// Returns the input of node for the argument with this name, or NULL if the schema has no such argument.
+// Returns the input of `node` for the argument with this name, or NULL if the schema has no such argument.
 taper_ir_value *taper_node_argument(const taper_node *node, const char *name);
 // Returns true if input `index` is a constant number that equals `wanted`.
 bool taper_node_constant_equals(const taper_node *node, size_t index, double wanted);
@@ -137,7 +137,7 @@ bool taper_nothing_written_since(const taper_node *node, const taper_node *first
 // Inserts a constant list of ints before the node `before`.
 TAPER_MUST_USE taper_status taper_constant_ints_before(taper_compilation *compilation, taper_node *before,
                                                        const int64_t *numbers, size_t count, taper_ir_value **made);
-// Replaces all uses of old's output by the only output of node `with`, and removes old.
+// Replaces all uses of the output of `old` by the only output of the node `with`, and removes `old`.
 void taper_node_replace(taper_node *old, taper_node *with);
 // Calls `visit` for every node of the block and of its nested blocks. `visit` may remove or replace the node that it
 // receives.

@@ -22,9 +22,10 @@ taper_status taper_peephole_tensors(taper_peephole *p, taper_node *node, bool *d
 
 // Sets *written to true if any node may write to the memory of the value.
 TAPER_MUST_USE taper_status taper_peephole_written(taper_peephole *p, const taper_ir_value *value, bool *written);
-// Replaces the only output of node by value and removes node.
+// Replaces the only output of `node` by `value` and removes `node`.
 taper_status taper_peephole_replace(taper_node *node, taper_ir_value *value, bool *done);
-// Replaces the only output of node by a constant and removes node. Takes over the caller's reference to the constant.
+// Replaces the only output of `node` by a constant and removes `node`. Takes over the caller's reference to the
+// constant.
 TAPER_MUST_USE taper_status taper_peephole_constant(taper_peephole *p, taper_node *node, taper_val constant,
                                                     bool *done);
 // Returns the node that makes input `index` of `node`, or NULL if that node is not a call of the operator `op`.

@@ -20,7 +20,7 @@ static bool is_natural(const taper_ir_value *value)
                             : value->node != NULL && taper_node_calls(value->node, TAPER_OP(aten_size_int));
 }
 
-// Sets *n to a number if value is a number or a constant tensor of one element.
+// Sets *n to a number if `value` is a number or a constant tensor of one element.
 static taper_status leaf(taper_peephole *p, taper_node *before, taper_ir_value *value, number *n)
 {
     const taper_node *constant = taper_value_constant(value);
@@ -45,7 +45,7 @@ static bool is_remainder(const taper_node *node)
            taper_node_calls(node, TAPER_OP(aten_remainder_Tensor));
 }
 
-// Returns the operator on ints that computes the same as node, or NULL. natural: neither operand is negative, and the
+// Returns the operator on ints that computes the same as `node`, or NULL. natural: neither operand is negative, and the
 // second one is not zero. positive: the second operand is a constant above zero.
 static const taper_op *int_operator(const taper_node *node, bool natural, bool positive)
 {

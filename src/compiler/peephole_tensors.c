@@ -128,8 +128,8 @@ static taper_status of_constant(taper_peephole *p, taper_node *node, const taper
     return TAPER_OK;
 }
 
-// Replaces node by another operator. The inputs of the new node are input 0 of `from`, then all inputs of node except
-// the first.
+// Replaces `node` by another operator. The inputs of the new node are input 0 of `from`, then all inputs of `node`
+// except the first.
 static taper_status ask_tensor(taper_peephole *p, taper_node *node, const taper_node *from, const taper_op *op,
                                bool *done)
 {

@@ -31,8 +31,8 @@ taper_status taper_transposed_weight(const taper_compilation *compilation, const
 
 enum { MOST_ARGUMENTS = 9, MOST_BRANCHES = 4 };
 
-// Sets args to the arguments of the prepack operator, in the order of its schema. The caller releases args. An argument
-// that the layer does not determine is None if the schema has a default for it.
+// Sets `args` to the arguments of the prepack operator, in the order of its schema. The caller releases `args`. An
+// argument that the layer does not determine is None if the schema has a default for it.
 static taper_status fill_arguments(taper_compilation *compilation, const taper_layer *layer, bool transposed_weight,
                                    const taper_schema *schema, taper_val *args)
 {
@@ -98,8 +98,8 @@ static bool pads_too_much(const taper_layer *layer)
            (layer->output_padding[0] >= layer->stride[0] || layer->output_padding[1] >= layer->stride[1]);
 }
 
-// If node is an If that compares a rank with 3, returns the value with that rank, otherwise NULL. *block: index of the
-// block that runs if the rank is 3.
+// If `node` is an If that compares a rank with 3, returns the value with that rank, otherwise NULL. *block: index of
+// the block that runs if the rank is 3.
 static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *block)
 {
     double asked;

@@ -31,7 +31,8 @@ static bool they_run(const taper_compilation *compilation, const taper_val *args
     return true;
 }
 
-// Reads the constant arguments of the layer into args, which borrow them. Returns false if one of them is not constant.
+// Reads the constant arguments of the layer into `args`, which borrow them. Returns false if one of them is not
+// constant.
 static bool constant_arguments(const taper_node *node, taper_val *args)
 {
     static const char *const names[ARGUMENTS] = {"params", "has_biases",    "num_layers", "dropout",

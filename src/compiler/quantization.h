@@ -131,10 +131,10 @@ TAPER_MUST_USE taper_status taper_pack_layer(const taper_quantization *q, taper_
 // Works like taper_pack_layer, for a weight that is already quantized. bias: a tensor or None.
 TAPER_MUST_USE taper_status taper_pack_quantized(taper_compilation *compilation, const taper_layer *layer,
                                                  taper_val weight, taper_val bias, taper_val *object);
-// Quantizes the weight to qint8. If per_channel is true, axis is the dimension of the output channels.
+// Quantizes the weight to qint8. If per_channel is true, `axis` is the dimension of the output channels.
 TAPER_MUST_USE taper_status taper_quantize_weight(taper_compilation *compilation, taper_tensor *weight,
                                                   bool per_channel, size_t axis, taper_val *quantized);
-// Calls the prepack operator op with the arguments args. *object is None if the operator refuses.
+// Calls the prepack operator `op` with the arguments `args`. *object is None if the operator refuses.
 TAPER_MUST_USE taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, taper_val *args,
                                           size_t count, taper_val *object);
 
@@ -142,7 +142,7 @@ TAPER_MUST_USE taper_status taper_prepack(taper_compilation *compilation, const 
 // Returns the first weight of the layer, or NULL if node is not an LSTM or GRU with constant weights.
 taper_tensor *taper_recurrent_weight(const taper_compilation *compilation, const taper_node *node);
 bool taper_recurrent_is_quantizable(const taper_compilation *compilation, const taper_node *node);
-// Inserts the quantized LSTM or GRU before node. *made is NULL if an operator refuses.
+// Inserts the quantized LSTM or GRU before `node`. *made is NULL if an operator refuses.
 TAPER_MUST_USE taper_status taper_rewrite_recurrent(const taper_quantization *q, taper_compilation *compilation,
                                                     taper_node *node, taper_node **made);
 

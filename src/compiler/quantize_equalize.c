@@ -30,7 +30,7 @@ static bool is_simple(const taper_layer *layer)
     return !layer->transposed && taper_layer_is_quantizable(layer, false) && taper_tensor_numel(layer->weight) != 0;
 }
 
-// Finds the layer that is the only user of node's result, directly or through a relu.
+// Finds the layer that is the only user of the result of `node`, directly or through a relu.
 static bool find_second(const equalizer *e, const taper_node *node, taper_layer *second)
 {
     taper_node *user = taper_only_user(node);
@@ -70,7 +70,7 @@ static taper_status find_pairs(equalizer *e, taper_block *block)
 // ---- new weights
 
 // Replaces argument `name` of the layer's node by a contiguous copy of `from`, and sets *data to the elements of the
-// copy. If from is NULL, only sets *data to NULL.
+// copy. If `from` is NULL, only sets *data to NULL.
 static taper_status own(const equalizer *e, taper_node *node, const char *name, const taper_tensor *from, float **data)
 {
     taper_tensor *copy;

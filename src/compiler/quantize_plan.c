@@ -107,7 +107,7 @@ static taper_status add_step(const planner *p, const taper_node *node, taper_ste
     return TAPER_OK;
 }
 
-// Merges the activation that follows node into the step.
+// Merges the activation that follows `node` into the step.
 static void take_activation(const planner *p, taper_quantize_step *step, const taper_node *node, bool has_relu)
 {
     float low, high;

@@ -39,7 +39,7 @@ taper_status taper_prepack(taper_compilation *compilation, const taper_op *op, t
 
 // ---- weights
 
-// Finds the largest magnitude of every channel along axis, or of the whole weight.
+// Finds the largest magnitude of every channel along `axis`, or of the whole weight.
 static void find_magnitudes(const taper_tensor *weight, bool per_channel, size_t axis, float *magnitudes)
 {
     const float *w = taper_tensor_data(weight);

@@ -14,8 +14,8 @@ static taper_tensor *constant_tensor(const taper_compilation *compilation, const
     return node->constant.as.tensor;
 }
 
-// If value is t(w) or transpose(w, 0, 1), finds the constant w. If value is a constant matrix, inserts its transpose as
-// a new constant.
+// If `value` is t(w) or transpose(w, 0, 1), finds the constant w. If `value` is a constant matrix, inserts its
+// transpose as a new constant.
 static taper_status transposed_weight(taper_compilation *compilation, taper_node *before, taper_ir_value *value,
                                       taper_ir_value **weight)
 {
@@ -43,7 +43,7 @@ static taper_status transposed_weight(taper_compilation *compilation, taper_node
     return taper_constant_before(before, TAPER_VAL(copy), weight, compilation->error);
 }
 
-// Inserts the layer at the place of `product`. Removes node, which is the product or a sum after it. The layer cannot
+// Inserts the layer at the place of `product`. Removes `node`, which is the product or a sum after it. The layer cannot
 // be at the place of the sum, because a node before the sum may write to x.
 static taper_status make_linear(taper_compilation *compilation, taper_node *node, taper_node *product,
                                 taper_ir_value *matrix, taper_ir_value *bias)

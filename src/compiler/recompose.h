@@ -44,29 +44,29 @@ typedef struct taper_recomposer {
 taper_recomposed taper_recomposed_of(const taper_recomposer *r, const taper_ir_value *value);
 TAPER_MUST_USE taper_status taper_recomposed_set(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_recomposed what);
-// Returns true if value is the dequantized form of integers that are, or can be converted to, a quint8 tensor. *qparams
-// receives the scale and zero point.
+// Returns true if `value` is the dequantized form of integers that are, or can be converted to, a quint8 tensor.
+// *qparams receives the scale and zero point.
 bool taper_recompose_source(const taper_recomposer *r, const taper_ir_value *value, taper_qparams *qparams);
 // Returns in *taken the quint8 tensor whose dequantized form is `value`. Inserts a conversion to quint8 if necessary.
 TAPER_MUST_USE taper_status taper_recompose_take(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value **taken);
-// Returns true if value is the dequantized form of floats that each run quantizes by their actual range. found: the
+// Returns true if `value` is the dequantized form of floats that each run quantizes by their actual range. found: the
 // floats, then the tensors with scale and zero_point. In uint8, the zero point is zero_point plus *raised.
 bool taper_recompose_dynamic(const taper_recomposer *r, const taper_ir_value *value, taper_ir_value *found[3],
                              int64_t *raised);
-// Returns the floats from which a dequantized value was quantized. Returns value itself if these floats may have
+// Returns the floats from which a dequantized value was quantized. Returns `value` itself if these floats may have
 // changed since.
 taper_ir_value *taper_recompose_floats(const taper_recomposer *r, taper_ir_value *value);
-// Returns true if all uses quantize value in the same way, and neither the floats nor the integers before their
+// Returns true if all uses quantize `value` in the same way, and neither the floats nor the integers before their
 // conversion have other uses.
 bool taper_recompose_result(const taper_recomposer *r, const taper_ir_value *value, taper_qparams *qparams);
-// Returns true if node quantizes floats with the scale and zero point with which they were quantized before, and all
+// Returns true if `node` quantizes floats with the scale and zero point with which they were quantized before, and all
 // uses dequantize its result.
 bool taper_recompose_again(const taper_recomposer *r, const taper_node *node);
 // Makes every dequantize node of `integers` read `made`, their quint8 form.
 TAPER_MUST_USE taper_status taper_recompose_replace(taper_recomposer *r, const taper_ir_value *integers,
                                                     taper_ir_value *made);
-// Makes every dequantize node of the quantized form of value read `made`.
+// Makes every dequantize node of the quantized form of `value` read `made`.
 TAPER_MUST_USE taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value *made);
 // Returns a lower bound of the number of dimensions of `value`.
@@ -90,10 +90,10 @@ typedef struct taper_recomposed_layer {
     taper_qparams qparams;
     int64_t axis;
 } taper_recomposed_layer;
-// Returns true if node is a convolution or linear layer whose weight is dequantized from a constant int8 tensor.
+// Returns true if `node` is a convolution or linear layer whose weight is dequantized from a constant int8 tensor.
 bool taper_recompose_layer(const taper_recomposer *r, taper_node *node, taper_recomposed_layer *layer);
 // Replaces a product with the transpose of a dequantized int8 weight, with or without a bias, by a linear layer.
-// *linear receives that layer, or NULL if node does not match.
+// *linear receives that layer, or NULL if `node` does not match.
 TAPER_MUST_USE taper_status taper_recompose_product(taper_recomposer *r, taper_node *node, taper_node **linear);
 // Returns true if all integers of the layer are in range, for an input with scale `in` and a result with scale `out` (0
 // if the result is float). The bias is a 32-bit integer in units of input scale times the channel's weight scale, which

@@ -58,7 +58,7 @@ static bool is_dequantize(const taper_node *node, taper_qparams *qparams)
 
 // ---- sources
 
-// Returns the quint8 tensor that value dequantizes, if this pass made that tensor, otherwise NULL.
+// Returns the quint8 tensor that `value` dequantizes, if this pass made that tensor, otherwise NULL.
 static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
@@ -117,8 +117,8 @@ static taper_status set_constants(const taper_recomposer *r, taper_node *node, s
     return TAPER_OK;
 }
 
-// Quantizes the floats of node to quint8. For a file, uses the operator that every PyTorch version has. For a run here,
-// uses an operator that maps infinities to the ends of the range, as the original operator does.
+// Quantizes the floats of `node` to quint8. For a file, uses the operator that every PyTorch version has. For a run
+// here, uses an operator that maps infinities to the ends of the range, as the original operator does.
 static taper_status quantize(taper_recomposer *r, taper_node *node, taper_qparams p, taper_ir_value **made)
 {
     const taper_val zero_point = taper_val_int(p.zero_point), scale = taper_val_double(p.scale);
@@ -283,7 +283,7 @@ taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *val
 
 // ---- dimensions
 
-// Returns true if an assertion of the graph raises when condition is false.
+// Returns true if an assertion of the graph raises when `condition` is false.
 static bool is_asserted(const taper_ir_value *condition)
 {
     for (const taper_value_use *use = condition->uses; use != NULL; use = use->next) {

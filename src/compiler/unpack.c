@@ -51,7 +51,7 @@ typedef struct packed_layer {
     double min, max; // bounds of the result; infinite if there is no bound
 } packed_layer;
 
-// Sets *matches to true if node is a layer on packed weights and the state of its object is valid.
+// Sets *matches to true if `node` is a layer on packed weights and the state of its object is valid.
 static taper_status match(const taper_compilation *compilation, const taper_node *node, packed_layer *layer,
                           bool *matches)
 {

@@ -55,7 +55,7 @@ TAPER_MUST_USE taper_status taper_fb_number(const taper_flatbuffer *fb, const ta
 // Returns the position that a field's offset refers to, or 0 if the field is absent.
 TAPER_MUST_USE taper_status taper_fb_target(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                             size_t *at);
-// Reads the table in a field. *present is false if the field is absent. If present is NULL, an absent field is an
+// Reads the table in a field. *present is false if the field is absent. If `present` is NULL, an absent field is an
 // error.
 TAPER_MUST_USE taper_status taper_fb_child(const taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                            taper_fb_table *child, bool *present);
@@ -68,7 +68,7 @@ TAPER_MUST_USE taper_status taper_fb_string_at(taper_flatbuffer *fb, size_t at, 
 TAPER_MUST_USE taper_status taper_fb_string_in(taper_flatbuffer *fb, const taper_fb_table *table, unsigned slot,
                                                taper_fb_string *string);
 
-// These functions read item `index` of a vector of offsets. `index` must be below count.
+// These functions read item `index` of a vector of offsets. `index` must be less than the number of items.
 TAPER_MUST_USE taper_status taper_fb_item_target(const taper_flatbuffer *fb, const taper_fb_vector *vector,
                                                  size_t index, size_t *at);
 TAPER_MUST_USE taper_status taper_fb_item_table(const taper_flatbuffer *fb, const taper_fb_vector *vector, size_t index,

@@ -48,7 +48,7 @@ void taper_fbb_table(taper_fbb *b);
 void taper_fbb_number(taper_fbb *b, unsigned slot, unsigned width, uint64_t value, uint64_t otherwise);
 // Adds a field with a number, even if the number is the default. Returns the position for taper_fbb_patch.
 taper_fbb_ref taper_fbb_place(taper_fbb *b, unsigned slot, uint32_t value);
-void taper_fbb_refer(taper_fbb *b, unsigned slot, taper_fbb_ref target); // if target is 0, adds no field
+void taper_fbb_refer(taper_fbb *b, unsigned slot, taper_fbb_ref target); // if `target` is 0, adds no field
 taper_fbb_ref taper_fbb_table_end(taper_fbb *b);
 void taper_fbb_patch(taper_fbb *b, taper_fbb_ref place, uint32_t value);
 
@@ -68,7 +68,7 @@ taper_fbb_ref taper_fbb_shared_string(taper_fbb *b, const char *text);
 // written.
 taper_fbb_ref taper_fbb_block_of(taper_fbb *b, const void *data, size_t size, bool text);
 
-// Writes the file to the sink. identifier has 4 characters.
+// Writes the file to the sink. `identifier` has 4 characters.
 TAPER_MUST_USE taper_status taper_fbb_finish(taper_fbb *b, taper_fbb_ref root, const char *identifier,
                                              const taper_sink *sink, taper_error *error);
 

@@ -177,7 +177,7 @@ static inline bool taper_module_has_bytecode(const taper_module *module)
 }
 
 // taper_module_sort_extras sorts the extra files by name. A reader calls it after the last extra file.
-// taper_module_find_extra returns the extra file with that name, or NULL.
+// taper_module_find_extra returns the extra file with this name, or NULL.
 TAPER_MUST_USE taper_status taper_module_sort_extras(taper_module *module, taper_error *error);
 const taper_module_extra *taper_module_find_extra(const taper_module *module, const char *name);
 
@@ -210,7 +210,7 @@ static inline taper_storage_kind taper_blob_kind(const taper_blob *blob)
     return blob->mapping.data != NULL ? TAPER_STORAGE_FILE : TAPER_STORAGE_BORROWED;
 }
 
-// Makes a blob of the host's bytes, which must not change before the blob calls release(user). release may be NULL.
+// Makes a blob of the host's bytes, which must not change before the blob calls release(user). `release` may be NULL.
 TAPER_MUST_USE taper_status taper_blob_from_memory(const taper_allocator *allocator, const void *data, size_t size,
                                                    void (*release)(void *user), void *user, taper_blob **blob,
                                                    taper_error *error);

@@ -63,7 +63,7 @@ taper_status taper_names_sort(const taper_allocator *allocator, taper_name *name
 
 bool taper_names_find(const taper_name *names, size_t count, const char *text, size_t length, size_t *value)
 {
-    size_t low = 0, high = count; // the index of the first name greater than text is in [low, high]
+    size_t low = 0, high = count; // the index of the first name greater than `text` is in [low, high]
     while (low < high) {
         const size_t middle = low + (high - low) / 2;
         if (compare_text(names[middle].text, names[middle].length, text, length) <= 0) {

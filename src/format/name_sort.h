@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-// Sorts by a stable merge sort. compare returns a negative number, zero or a positive number.
+// Sorts by a stable merge sort. `compare` returns a negative number, zero or a positive number.
 typedef int (*taper_compare)(const void *a, const void *b);
 TAPER_MUST_USE taper_status taper_sort(const taper_allocator *allocator, void *items, size_t count, size_t item_size,
                                        taper_compare compare, taper_error *error);

@@ -83,7 +83,7 @@ TAPER_COLD taper_status taper_pickle_blame(const taper_pickle *p, taper_status s
 
 // Pushes a value. Takes over the reference, even if it fails.
 TAPER_MUST_USE taper_status taper_pickle_push(taper_pickle *p, taper_val value, unsigned depth, bool raw);
-// Pushes a new object. Fails if object is NULL, which means that an allocation failed.
+// Pushes a new object. Fails if `object` is NULL, which means that an allocation failed.
 TAPER_MUST_USE taper_status taper_pickle_push_new(taper_pickle *p, void *object);
 
 // ---- pickle_globals.c

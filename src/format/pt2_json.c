@@ -59,7 +59,7 @@ taper_status taper_pt2_items(taper_pt2 *r, taper_json_kind kind, taper_pt2_item 
         TAPER_TRY(read(r, name, how, &item));
         TAPER_TRY(
             TAPER_GROW(r->module->allocator, r->scratch, r->scratch_capacity, r->scratch_count + item_size, r->error));
-        if (item_size != 0) { // if no item is kept, scratch may be NULL
+        if (item_size != 0) { // if no item is kept, `scratch` may be NULL
             memcpy(r->scratch + r->scratch_count, &item, item_size);
             r->scratch_count += item_size;
         }

@@ -80,7 +80,7 @@ typedef taper_status taper_pt2_member(taper_pt2 *r, const taper_json_text *name,
 TAPER_MUST_USE taper_status taper_pt2_members(taper_pt2 *r, taper_pt2_member *read, void *to);
 
 enum { TAPER_PT2_ITEM = 128 };
-// Reads one item of an array (then name is NULL), or one member of an object that maps names to items, into `item`,
+// Reads one item of an array (then `name` is NULL), or one member of an object that maps names to items, into `item`,
 // which is zeroed. how: data that the caller passes through.
 typedef taper_status taper_pt2_item(taper_pt2 *r, const char *name, const void *how, void *item);
 // Reads all items of an array or object into an array in the arena. item_size: bytes of one item, at most
@@ -88,7 +88,7 @@ typedef taper_status taper_pt2_item(taper_pt2 *r, const char *name, const void *
 TAPER_MUST_USE taper_status taper_pt2_items(taper_pt2 *r, taper_json_kind kind, taper_pt2_item *read, const void *how,
                                             size_t item_size, taper_pt2_array *array);
 
-// Reads a string into the arena. If length is NULL, the string must not contain NUL, because it is a name.
+// Reads a string into the arena. If `length` is NULL, the string must not contain NUL, because it is a name.
 TAPER_MUST_USE taper_status taper_pt2_text(taper_pt2 *r, const char **text, size_t *length);
 TAPER_MUST_USE taper_status taper_pt2_keep(taper_pt2 *r, const taper_json_text *from, const char **text,
                                            size_t *length);
@@ -134,7 +134,7 @@ TAPER_MUST_USE taper_status taper_pt2_signature_read(taper_pt2 *r);
 TAPER_MUST_USE taper_status taper_pt2_signature_finish(taper_pt2 *r);
 TAPER_MUST_USE taper_status taper_pt2_tree_read(taper_pt2 *r, const char *what, const char *text, size_t length,
                                                 taper_pt2_tree *tree);
-// Reads the weights of the program with that name. `name` is NULL if the file has the legacy layout.
+// Reads the weights of the program with this name. `name` is NULL if the file has the legacy layout.
 TAPER_MUST_USE taper_status taper_pt2_weights_read(taper_pt2 *r, const char *name, size_t length);
 // Returns the weight with this name, or NULL if there is none.
 const taper_pt2_weight *taper_pt2_weight_find(const taper_pt2_program *program, const char *name);

@@ -69,8 +69,8 @@ struct taper_pt2_named {
 
 // A size, stride, offset or symbolic number.
 typedef struct taper_pt2_number {
-    // Expression, for example "Symbol('s0', positive=True, integer=True)". NULL if the number is the constant i (or f
-    // for a float).
+    // Expression, for example "Symbol('s0', positive=True, integer=True)". NULL if the number is the constant `i` (or
+    // `f` for a float).
     const char *expression;
     union {
         int64_t i;

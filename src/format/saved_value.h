@@ -24,7 +24,7 @@ bool taper_saved_device_text(taper_val device, char text[TAPER_SAVED_DEVICE]);
 TAPER_MUST_USE taper_status taper_saved_tensor_fits(const taper_tensor *tensor, const char *where, taper_error *error);
 
 // These functions check and convert the scales or zero points of a tensor quantized per channel: one number for each
-// channel, converted to dtype if the file has another dtype. *result receives a reference.
+// channel, converted to `dtype` if the file has another dtype. *result receives a reference.
 bool taper_saved_channels_fit(const taper_tensor *tensor, int64_t channels);
 TAPER_MUST_USE taper_status taper_saved_channels(taper_heap *heap, taper_tensor *tensor, taper_dtype dtype,
                                                  taper_tensor **result, taper_error *error);

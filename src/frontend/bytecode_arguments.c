@@ -11,7 +11,7 @@
 static const taper_type *type_of(const taper_module_function *f, const taper_ir_value *value, int depth);
 
 // Returns the value of self, or of an attribute reached from self, in the module's objects before the run. Returns NULL
-// if value is something else.
+// if `value` is something else.
 static const taper_val *attribute_of(const taper_module *module, const taper_module_function *function,
                                      const taper_ir_value *value, int depth)
 {

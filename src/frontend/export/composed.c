@@ -244,7 +244,7 @@ static const taper_pt2_meta *meta_of(const taper_export_scope *scope, const tape
     return item->kind == TAPER_PT2_VALUE ? scope->graph->values[item->as.value].meta : NULL;
 }
 
-// Returns dim counted from the front if all tensors have the same rank. Otherwise returns dim unchanged.
+// Returns `dim` counted from the front if all tensors have the same rank. Otherwise returns `dim` unchanged.
 static int64_t dim_of_all(const taper_export_scope *scope, const taper_pt2_argument *list, int64_t dim)
 {
     const taper_pt2_meta *first = list->count != 0 ? meta_of(scope, &list->as.items[0]) : NULL;

@@ -19,9 +19,9 @@ typedef struct taper_export_options {
 const char *taper_export_torch_version(const taper_module *module);
 
 size_t taper_export_methods(const taper_module *module); // returns the number of methods, at least 1
-// Sets root and functions of a module whose programs are already read. graphs receives one graph for each function, in
-// order; the caller provides an array of taper_export_methods(module) items. *missing receives what this build lacks;
-// the caller sets its allocator. Without options->listing, missing items are an error.
+// Sets `root` and `functions` of a module whose programs are already read. `graphs` receives one graph for each
+// function, in order; the caller provides an array of taper_export_methods(module) items. *missing receives what this
+// build lacks; the caller sets its allocator. Without options->listing, missing items are an error.
 TAPER_MUST_USE taper_status taper_export_load(taper_module *module, taper_registry *registry,
                                               const taper_export_options *options, taper_graph **graphs,
                                               taper_needs *missing, taper_error *error);

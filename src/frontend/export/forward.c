@@ -352,7 +352,7 @@ static taper_status lower_method(taper_export_lowering *l, taper_module_function
     return taper_block_set_results(l->emit.graph->body, &result, 1, l->emit.error);
 }
 
-// Sets the members of f for the program and makes its graph. slots: slots of the program's weights.
+// Sets the members of `f` for the program and makes its graph. slots: slots of the program's weights.
 static taper_status load_method(taper_export_lowering *l, taper_module_function *f, uint32_t *const *slots,
                                 taper_graph **graph)
 {

@@ -31,13 +31,13 @@ TAPER_COLD taper_status taper_export_refuse(const taper_export_lowering *l, cons
 
 // ---- values.c: arguments
 
-// Gets the value of an argument, converted to the type of the operator's parameter. If type is NULL, the value is not
+// Gets the value of an argument, converted to the type of the operator's parameter. If `type` is NULL, the value is not
 // converted.
 TAPER_MUST_USE taper_status taper_export_value(taper_export_lowering *l, const taper_export_scope *scope,
                                                const taper_pt2_argument *argument, const taper_type *type,
                                                taper_ir_value **value);
-// Returns the node's argument with that name, or NULL. If the file has no names of arguments, returns the argument at
-// that position.
+// Returns the node's argument with this name, or NULL. If the file has no names of arguments, returns the argument at
+// this position.
 const taper_pt2_argument *taper_export_argument(const taper_pt2_node *node, const char *name, size_t position);
 // Records `value` as the value of output number `index` of the node. Does nothing if the node lacks this output, or the
 // output is not a value.
@@ -51,7 +51,7 @@ const taper_type *taper_export_type(const taper_pt2_value *value); // returns th
 // each output.
 TAPER_MUST_USE taper_status taper_export_graph(taper_export_lowering *l, const taper_pt2_graph *graph,
                                                taper_ir_value *const *inputs, taper_ir_value **outputs);
-// Lowers the node as a call of an operator. If formal is not NULL, the node's argument named `given` becomes the
+// Lowers the node as a call of an operator. If `formal` is not NULL, the node's argument named `given` becomes the
 // operator's argument named `formal`. loose: true to ignore arguments that the operator lacks.
 TAPER_MUST_USE taper_status taper_export_call(taper_export_lowering *l, taper_export_scope *scope, const taper_op *op,
                                               const char *formal, const char *given, bool loose);

@@ -200,7 +200,7 @@ static taper_status lower_token(taper_export_lowering *l, taper_export_scope *sc
 
 // ---- parts of tensors of Python subclasses
 
-// Returns the object that contains the parts of a subclass tensor, if value is such an object, otherwise NULL.
+// Returns the object that contains the parts of a subclass tensor, if `value` is such an object, otherwise NULL.
 static const taper_object *parts_of(const taper_export_lowering *l, const taper_ir_value *value)
 {
     const taper_node *node = value->node;
