@@ -128,7 +128,7 @@ static taper_status upgrade_div(taper_graph *graph, taper_node *node, taper_regi
     return TAPER_OK;
 }
 
-// Replaces argument `replaced` of node by the result of `instead` if, during the run, argument `asked` is None.
+// Replaces argument `replaced` of `node` by the result of `instead` if, during the run, argument `asked` is None.
 static taper_status when_none(taper_graph *graph, taper_node *node, taper_registry *registry, size_t asked,
                               size_t replaced, taper_node *instead, taper_error *error)
 {

@@ -16,7 +16,7 @@ inline bool taper_node_has(const taper_node *node, uint64_t flag)
 {
     return (taper_node_facts(node) & flag) != 0;
 }
-// Makes the node a call of op.
+// Makes the node a call of `op`.
 static inline void taper_node_set_op(taper_node *node, const taper_op *op, const taper_schema *schema)
 {
     node->op = op;

@@ -377,7 +377,7 @@ static void give_back(taper_heap *heap, free_block *block, size_t size, bool lar
     }
 }
 
-// Frees all blocks of a large class. With scratch_stays, keeps the blocks that scratch memory needs.
+// Frees all blocks of a large class. If scratch_stays is true, keeps the blocks that scratch memory needs.
 static void trim_large(taper_heap *heap, size_t class, bool scratch_stays)
 {
     taper_spin_lock(&heap->lock);

@@ -53,7 +53,7 @@ void taper_clone_end(taper_clone_memo *memo);
 // Prepares an input of a run. Returns the value itself, unless it contains a tensor that the host passed as read-only.
 // Such a tensor is replaced by a tensor over a shared storage, whose bytes are copied when they are first written, and
 // the containers around it are copied. *memo is NULL at first; call taper_clone_end after the run. *guarded is borrowed
-// from value or *memo.
+// from `value` or *memo.
 TAPER_MUST_USE taper_status taper_clone_constants(taper_heap *heap, taper_clone_memo **memo, taper_val value,
                                                   taper_val *guarded, taper_error *error);
 

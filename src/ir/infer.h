@@ -23,8 +23,8 @@ typedef enum taper_known_kind {
     TAPER_KNOWN_NOTHING,
     TAPER_KNOWN_NONE,
     TAPER_KNOWN_TENSOR,  // the argument is a tensor; shapes[0] describes it
-    TAPER_KNOWN_TENSORS, // the argument is a list of `count` tensors, which shapes describes
-    TAPER_KNOWN_INTS,    // the argument is a list of `count` numbers in ints; some may be TAPER_UNKNOWN
+    TAPER_KNOWN_TENSORS, // the argument is a list of `count` tensors, which `shapes` describes
+    TAPER_KNOWN_INTS,    // the argument is a list of `count` numbers in `ints`; some may be TAPER_UNKNOWN
     TAPER_KNOWN_VALUE    // the argument is `value`: a number, a string or another value
 } taper_known_kind;
 
@@ -92,11 +92,11 @@ typedef struct taper_infer_call {
     size_t count;
 } taper_infer_call;
 
-// Returns the argument with that name, or NULL if there is no such argument, or if the argument is unknown.
+// Returns the argument with this name, or NULL if there is no such argument, or if the argument is unknown.
 const taper_known *taper_infer_named(const taper_infer_call *call, const char *name);
 // Returns the shape of the tensor that is argument `at`, or an unknown shape if the argument is not a tensor.
 taper_shape taper_infer_tensor(const taper_infer_call *call, size_t at);
-// Returns the int argument with that name. Returns `otherwise` if there is no such argument or it is None, and
+// Returns the int argument with this name. Returns `otherwise` if there is no such argument or it is None, and
 // TAPER_UNKNOWN if it is unknown.
 int64_t taper_infer_int(const taper_infer_call *call, const char *name, int64_t otherwise);
 // Sets `want` ints from a list argument. A single int is used for all of them. If the list is empty, None or missing,

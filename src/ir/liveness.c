@@ -63,8 +63,8 @@ static bool inside(const taper_ir_value *value, const taper_block *block)
     return at == block;
 }
 
-// Removes from the set the values that a branch added to the trail since mark. Values of the branch itself are removed
-// from the trail too. Values from outside of the branch remain on the trail, up to the returned index.
+// Removes from the set the values that a branch added to the trail since `mark`. Values of the branch itself are
+// removed from the trail too. Values from outside of the branch remain on the trail, up to the returned index.
 static size_t take_trail(liveness *l, size_t mark, const taper_block *block)
 {
     size_t kept = mark;

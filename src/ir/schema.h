@@ -47,8 +47,8 @@ typedef struct taper_schema {
     uint8_t roles[TAPER_ROLE_COUNT]; // 1 + position of each argument in taper_role, or 0 if missing
 } taper_schema;
 
-// Parses the text of a schema, which must outlive the schema. All memory is allocated from arena, except default lists
-// and strings, which are on the heap.
+// Parses the text of a schema, which must outlive the schema. All memory is allocated from `arena`, except default
+// lists and strings, which are on the heap.
 TAPER_MUST_USE taper_status taper_schema_parse(taper_arena *arena, taper_heap *heap, taper_types *types,
                                                const char *text, taper_schema *schema, taper_error *error);
 

@@ -8,7 +8,7 @@
 // Creates a storage of uninitialized bytes on the heap. During a run a memory plan may place it in an arena.
 TAPER_MUST_USE taper_status taper_storage_new(taper_heap *heap, size_t bytes, taper_storage **storage,
                                               taper_error *error);
-// Creates a storage over memory that `owner` keeps alive. kind is FILE, BORROWED or HOST. The storage is read-only
+// Creates a storage over memory that `owner` keeps alive. `kind` is FILE, BORROWED or HOST. The storage is read-only
 // until the caller clears `read_only`. The storage holds a reference to `owner`, which may be NULL.
 TAPER_MUST_USE taper_status taper_storage_borrow(taper_heap *heap, taper_storage_kind kind, const void *data,
                                                  size_t bytes, taper_obj *owner, taper_storage **storage,

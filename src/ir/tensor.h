@@ -9,8 +9,8 @@
 // the tensor.
 TAPER_MUST_USE taper_status taper_tensor_check_sizes(taper_dtype dtype, size_t rank, const int64_t *sizes,
                                                      taper_error *error);
-// Creates an uninitialized tensor. If strides is NULL, the tensor is contiguous. Fails if a size is negative, or if the
-// rank or the number of elements exceeds the limits.
+// Creates an uninitialized tensor. If `strides` is NULL, the tensor is contiguous. Fails if a size is negative, or if
+// the rank or the number of elements exceeds the limits.
 TAPER_MUST_USE taper_status taper_tensor_new(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
                                              const int64_t *strides, taper_tensor **tensor, taper_error *error);
 TAPER_MUST_USE taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dtype, size_t rank, const int64_t *sizes,
@@ -19,7 +19,7 @@ TAPER_MUST_USE taper_status taper_tensor_zeros(taper_heap *heap, taper_dtype dty
 TAPER_MUST_USE taper_status taper_tensor_view(taper_heap *heap, taper_storage *storage, taper_dtype dtype,
                                               int64_t offset, size_t rank, const int64_t *sizes, const int64_t *strides,
                                               taper_tensor **tensor, taper_error *error);
-// Creates a view of like's storage with like's dtype and quantizer. like->hidden_nhwc must be false.
+// Creates a view of the storage of `like`, with the dtype and quantizer of `like`. like->hidden_nhwc must be false.
 TAPER_MUST_USE taper_status taper_tensor_alias(taper_heap *heap, const taper_tensor *like, int64_t offset, size_t rank,
                                                const int64_t *sizes, const int64_t *strides, taper_tensor **tensor,
                                                taper_error *error);

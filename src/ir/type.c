@@ -160,7 +160,7 @@ const char *taper_types_string(taper_types *types, const char *text, size_t leng
     return string;
 }
 
-// Copies an array of strings. If texts is NULL, *out is NULL too.
+// Copies an array of strings. If `texts` is NULL, *out is NULL too.
 static bool strings_locked(taper_types *types, const char *const *texts, size_t count, const char *const **out)
 {
     *out = NULL;

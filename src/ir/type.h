@@ -48,7 +48,7 @@ typedef struct taper_class {
 void *taper_types_alloc(taper_types *types, size_t size); // returns zeroed memory
 const char *taper_types_string(taper_types *types, const char *text,
                                size_t length); // returns a NUL-terminated copy; equal texts share one copy
-// Returns the class with this name and these attributes. slots is NULL if the attributes are unknown. The names are
+// Returns the class with this name and these attributes. `slots` is NULL if the attributes are unknown. The names are
 // copied. Equal arguments give the same class.
 const taper_class *taper_types_class(taper_types *types, const char *name, size_t count, const char *const *slots);
 
@@ -57,7 +57,7 @@ const taper_class *taper_types_class(taper_types *types, const char *name, size_
 void taper_types_each_class(taper_types *types, const char *prefix, void (*visit)(void *user, const char *name),
                             void *user);
 
-// Makes a type. The array items and the name are copied; the types in items must be static or in the same table.
+// Makes a type. The array items and the name are copied; the types in `items` must be static or in the same table.
 TAPER_MUST_USE taper_status taper_type_make(taper_types *types, taper_type_kind kind, const char *name,
                                             const taper_type *const *items, const char *const *fields, size_t count,
                                             const taper_type **made, taper_error *error);

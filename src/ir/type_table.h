@@ -31,9 +31,9 @@ bool taper_lookup_add(const taper_allocator *allocator, taper_lookup *lookup, ui
 
 void taper_lookup_free(const taper_allocator *allocator, taper_lookup *lookup);
 
-// Maps names to named tuples, for type_text.c. If scope is NULL, the table's own scope is used. taper_type_scope_enter
-// returns false if the name cannot be added. The caller must then fail, because the name would later be read as another
-// type.
+// Maps names to named tuples, for type_text.c. If `scope` is NULL, the table's own scope is used.
+// taper_type_scope_enter returns false if the name cannot be added. The caller must then fail, because the name would
+// later be read as another type.
 struct taper_types;
 struct taper_type_scope;
 struct taper_type;

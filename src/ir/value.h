@@ -166,13 +166,13 @@ static inline taper_val taper_val_device(int kind, int index) // kind: PyTorch's
 {
     return (taper_val){.tag = TAPER_DEVICE, .as.i = (int64_t)kind << 8 | (int64_t)(index + 1)};
 }
-static inline taper_val taper_val_of(taper_obj *obj) // takes over the reference to obj
+static inline taper_val taper_val_of(taper_obj *obj) // takes over the reference to `obj`
 {
     return (taper_val){.tag = obj->tag, .as.obj = obj};
 }
 #define TAPER_VAL(object) taper_val_of((taper_obj *)(object))
 
-taper_value *taper_box_new(taper_heap *heap, taper_val value); // takes over the reference to value, unless it fails
+taper_value *taper_box_new(taper_heap *heap, taper_val value); // takes over the reference to `value`, unless it fails
 taper_complex *taper_complex_new(taper_heap *heap, double re, double im);
 // `data` may be NULL; the bytes are then uninitialized.
 taper_string *taper_string_new(taper_heap *heap, const char *data, size_t length);

@@ -55,8 +55,8 @@ static bool has_earlier(const char *list, const unsigned char *allowed, size_t c
 }
 
 // Counts the cores with at least `percent` of the performance of the strongest core. The file `name` states the
-// performance of a CPU. If name is NULL, counts all cores. CPUs that are not allowed are ignored. Returns 0 if the file
-// is missing.
+// performance of a CPU. If `name` is NULL, counts all cores. CPUs that are not allowed are ignored. Returns 0 if the
+// file is missing.
 static unsigned count_cores(const char *root, const unsigned char *allowed, size_t count, const char *name,
                             unsigned percent)
 {

@@ -8,7 +8,7 @@
 
 // Returns the number of big physical cores among the allowed CPUs. The result is at least 1 and at most the CPU quota
 // of the process' control groups, rounded up. allowed: a bit for each CPU, CPU 0 first; count: number of bytes of
-// `allowed`. Files are read under the directory root, which is "" for the system's own /proc and /sys. A missing file
+// `allowed`. Files are read under the directory `root`, which is "" for the system's own /proc and /sys. A missing file
 // means the usual case: no quota, all cores equal.
 unsigned taper_cores_count(const char *root, const unsigned char *allowed, size_t count);
 

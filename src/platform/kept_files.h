@@ -16,7 +16,7 @@ typedef struct taper_kept_stamp {
 } taper_kept_stamp;
 
 // Maps a regular file that this user owns and that no other user may write. Returns false if there is no such file.
-// stamp may be NULL.
+// `stamp` may be NULL.
 bool taper_kept_map(const char *path, taper_mapping *mapping, taper_kept_stamp *stamp);
 
 typedef struct taper_kept_writer {

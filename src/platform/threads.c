@@ -322,9 +322,9 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
             slot++;
         }
     }
-    // The job is divided into batches, and check is called before each batch. If the pool has its own threads, a batch
-    // has at most BATCH_PIECES pieces, because the state of a lane counts them in a few bits. A host's pool may run all
-    // pieces in other threads, so its batches are small, and check is called often.
+    // The job is divided into batches, and `check` is called before each batch. If the pool has its own threads, a
+    // batch has at most BATCH_PIECES pieces, because the state of a lane counts them in a few bits. A host's pool may
+    // run all pieces in other threads, so its batches are small, and `check` is called often.
     const size_t most = !taken ? 1 : pool->has_host ? HOST_PIECES : BATCH_PIECES;
     bool going = true;
     for (size_t begin = 0; begin < count && (going = check(user));) {

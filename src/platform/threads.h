@@ -21,13 +21,13 @@ typedef struct taper_pool taper_pool;
 TAPER_MUST_USE taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads,
                                               const taper_thread_pool *host, taper_pool **pool, taper_error *error);
 void taper_pool_destroy(taper_pool *pool);
-unsigned taper_pool_threads(const taper_pool *pool); // returns 1 if pool is NULL
+unsigned taper_pool_threads(const taper_pool *pool); // returns 1 if `pool` is NULL
 // Returns true for a host's pool, whose threads may do other work while they wait.
 bool taper_pool_is_hosts(const taper_pool *pool);
 // Changes the number of threads, which also affects active runs. threads: as in taper_pool_create, at most 64 or the
 // number at creation, whichever is larger. Does nothing for a host's pool.
 void taper_pool_set_threads(taper_pool *pool, unsigned threads);
-// Returns the sizes of this machine's caches. Returns a guess for a size that is unknown, and if pool is NULL.
+// Returns the sizes of this machine's caches. Returns a guess for a size that is unknown, and if `pool` is NULL.
 taper_caches taper_pool_caches(const taper_pool *pool);
 
 // The calling thread reports the beginning and the end of a run. soon: true if the run will share work soon, so
@@ -39,7 +39,7 @@ bool taper_pool_is_awake(taper_pool *pool);
 
 // Calls task(argument, begin, end) for pieces of [0, count), each once, in any order, on any thread. A piece has
 // `piece` items; the last piece of each thread's share may have fewer. Returns when all pieces are done. The calling
-// thread calls check before each of its own pieces, but less often in a host's pool. If check returns false, pieces
+// thread calls `check` before each of its own pieces, but less often in a host's pool. If `check` returns false, pieces
 // that no thread has begun are skipped, and the result is false.
 typedef void (*taper_range_task)(void *argument, size_t begin, size_t end);
 typedef bool (*taper_pool_check)(void *user);

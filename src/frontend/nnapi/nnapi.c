@@ -133,7 +133,7 @@ static taper_node *node_in(const taper_block *block, taper_node *node)
     return node;
 }
 
-// Returns the loop that calls op on the list. Searches the block of the call `run`: the nodes before the call or, if
+// Returns the loop that calls `op` on the list. Searches the block of the call `run`: the nodes before the call or, if
 // `behind` is true, after the call. Returns NULL if there is no such loop, or more than one.
 static taper_node *loop_with(const site *s, const taper_node *list, const taper_op *op, bool behind)
 {

@@ -61,7 +61,8 @@ typedef struct taper_nnapi_model {
     size_t sizes_begin, sizes_end;
 } taper_nnapi_model;
 
-// Parses a model and checks all indices and sizes. All memory is allocated from arena. The blob must outlive the model.
+// Parses a model and checks all indices and sizes. All memory is allocated from `arena`. The blob must outlive the
+// model.
 TAPER_MUST_USE taper_status taper_nnapi_parse(taper_arena *arena, const void *blob, size_t size,
                                               taper_nnapi_model *model, taper_error *error);
 

@@ -193,13 +193,13 @@ typedef struct taper_ts_arguments {
 // has an unknown type.
 TAPER_MUST_USE taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                                    const taper_ts_arguments *args, taper_ts_binding *out);
-// Calls an operator. keywords[i] is NULL for a positional argument; keywords may be NULL if all arguments are
+// Calls an operator. `keywords`[i] is NULL for a positional argument; `keywords` may be NULL if all arguments are
 // positional.
 TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                              const taper_ts_binding *args, const char *const *keywords, size_t count,
                                              taper_ts_binding *out);
 enum { TAPER_TS_ALIAS_BYTES = 64 };
-// Returns the name of the operator that an alias stands for, or NULL if name is not an alias. in_place: buffer of
+// Returns the name of the operator that an alias stands for, or NULL if `name` is not an alias. in_place: buffer of
 // `size` bytes that the returned name may use.
 const char *taper_ts_alias_of(const char *name, char *in_place, size_t size);
 // Finds the operator by which PyTorch replaces a call of an alias. For rsub, it swaps the inputs and returns sub. If

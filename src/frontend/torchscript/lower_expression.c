@@ -57,7 +57,8 @@ taper_status taper_ts_make_tuple(taper_ts_lowering *l, const taper_ts_binding *i
     return status == TAPER_OK ? taper_ts_make_container(l, TAPER_NODE_TUPLE, type, items, count, out) : status;
 }
 
-// Reads the children of node into *items, which the caller frees. The array has one more item than node has children.
+// Reads the children of `node` into *items, which the caller frees. The array has one more item than `node` has
+// children.
 static taper_status read_items(taper_ts_lowering *l, const taper_ts_node *node, const taper_type *const *hints,
                                size_t hint_count, taper_ts_binding **items, size_t *count)
 {

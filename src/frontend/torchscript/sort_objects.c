@@ -87,8 +87,8 @@ static taper_status take(taper_ts_lowering *l, const taper_ts_node *node, taper_
     return end_block(l, outer, results, 4);
 }
 
-// Merges two sorted runs and appends them to `to`. The runs are the items of `list` from at[0] to middle, and from
-// at[1], which equals middle, to end.
+// Merges two sorted runs and appends them to `to`. The runs are the items of `list` from at[0] to `middle`, and from
+// at[1], which equals `middle`, to `end`.
 static taper_status merge(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding list, taper_ts_binding to,
                           taper_ts_binding low, taper_ts_binding middle, taper_ts_binding end)
 {
@@ -163,8 +163,8 @@ static taper_status turn(taper_ts_lowering *l, const taper_ts_node *node, taper_
     return end_block(l, outer, &always, 1);
 }
 
-// Makes a sorted list of the items. reverse: bool that is true if the largest item is first; may be NULL. For reverse,
-// the list is reversed before and after sorting, so that equal items keep their order.
+// Makes a sorted list of the items. reverse: bool that is true if the largest item is first; may be NULL. For
+// `reverse`, the list is reversed before and after sorting, so that equal items keep their order.
 static taper_status sort(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding list,
                          const taper_ts_binding *reverse, taper_ts_binding *out)
 {
