@@ -116,7 +116,7 @@ void tpr_release_object(void *object)
     return YES;
 }
 
-// Loads the bytes of `data`, or the file at `path` if data is nil.
+// Loads the bytes of `data`, or the file at `path` if `data` is nil.
 - (nullable instancetype)initWithPath:(nullable NSString *)path
                                orData:(nullable NSData *)data
                                device:(nullable NSString *)device

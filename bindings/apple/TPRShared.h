@@ -37,7 +37,7 @@ NSString *tpr_text(const char *text);
 taper_context *_Nullable tpr_context(void); // returns the context of the process, or NULL if memory runs out
 void tpr_release_object(void *object);
 taper_value *_Nullable tpr_value_of(id object, const taper_type *_Nullable type,
-                                    NSError **error); // returns a new reference; type may be NULL
+                                    NSError **error); // returns a new reference; `type` may be NULL
 _Nullable id tpr_object_of(const taper_value *value, NSError **error);
 
 @interface TPRTensor ()

@@ -8,8 +8,8 @@
 #include "ir/graph.h"
 #include "ops/list/registry.h"
 
-// Rewrites node, a call of an operator with all its arguments, if the operator version and the kind of the file require
-// it. outputs: the caller's pointers to the node's results, which are updated.
+// Rewrites `node`, a call of an operator with all its arguments, if the operator version and the kind of the file
+// require it. outputs: the caller's pointers to the node's results, which are updated.
 TAPER_MUST_USE taper_status taper_upgrade_node(taper_graph *graph, taper_node *node, taper_registry *registry,
                                                const taper_module *module, taper_ir_value **outputs,
                                                taper_error *error);

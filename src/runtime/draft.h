@@ -36,8 +36,8 @@ struct taper_draft {
 
 // Changes the objects that a __setstate__ made, so that these objects can be saved. Call this once after loading.
 TAPER_MUST_USE taper_status taper_draft_settle_states(taper_draft *draft, taper_error *error);
-// Optimizes the draft for the device of the preparer. If preparer is NULL, layers are not packed, because they will be
-// quantized.
+// Optimizes the draft for the device of the preparer. If `preparer` is NULL, layers are not packed, because they will
+// be quantized.
 TAPER_MUST_USE taper_status taper_draft_prepare(taper_draft *draft, const taper_optimize_options *options,
                                                 const taper_preparer *preparer, taper_error *error);
 

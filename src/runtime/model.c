@@ -262,7 +262,7 @@ static taper_status load_module(taper_model *model, const taper_load_options *op
     return taper_model_build_programs(model, error);
 }
 
-// Makes an empty model with the budget for a load of that many bytes. *model is NULL if memory is missing.
+// Makes an empty model with the budget for a load of `bytes` bytes. *model is NULL if memory is missing.
 static taper_status begin(taper_context *context, const taper_load_options *options, uint64_t bytes,
                           taper_model **model, taper_error *error)
 {

@@ -27,7 +27,7 @@ static size_t hash_end(uint32_t h, size_t mask)
     return (h ^ h >> 16) & mask;
 }
 
-// Returns true if name is class_name + "." + method.
+// Returns true if `name` is class_name + "." + method.
 static bool name_is(const char *name, const char *class_name, const char *method)
 {
     const size_t length = strlen(class_name);

@@ -10,13 +10,13 @@
 
 typedef enum taper_opcode {
     TAPER_DO_OP, // runs the operator of the instruction
-    // Offers the call to a backend; if the backend runs the call, continues at target, otherwise with the original
+    // Offers the call to a backend; if the backend runs the call, continues at `target`, otherwise with the original
     // nodes that follow.
     TAPER_DO_SEGMENT,
     TAPER_DO_SEGMENT_DONE, // after the original nodes: tells the backend how long they took
     TAPER_DO_MOVE,         // copies in[i] to out[i], all at the same time
     TAPER_DO_JUMP,         // continues at instruction `target`
-    TAPER_DO_BRANCH,       // continues at target if in[0] is false
+    TAPER_DO_BRANCH,       // continues at `target` if in[0] is false
     TAPER_DO_LOOP_BEGIN,   // sets the loop counter out[0] to 0
     // in: maximum number of iterations, condition, counter. If another iteration runs, sets out[0] to the counter and
     // increments the counter. Otherwise continues at instruction `target`.
@@ -71,7 +71,7 @@ void taper_program_free(taper_program *program);
 // Returns true if all calls with inputs of equal sizes and equal numbers run the same instructions. This requires that
 // no branch and no size of a tensor depends on elements of tensors, or on data from an earlier call.
 bool taper_program_repeats(const taper_program *program);
-// Calls visit for every constant of the program, in order. The values are borrowed.
+// Calls `visit` for every constant of the program, in order. The values are borrowed.
 void taper_program_constants(const taper_program *program, void (*visit)(void *user, taper_val value), void *user);
 
 #endif

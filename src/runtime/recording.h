@@ -33,7 +33,7 @@ void taper_recorder_note(taper_session *session, const taper_program *program, c
                          const taper_call *call, taper_status status);
 
 // The place where a replay ended. After success, `at` is the instruction that runs next. After a failure, `at` is the
-// instruction that failed and args are its arguments; `at` is NULL if no instruction caused the failure.
+// instruction that failed and `args` are its arguments; `at` is NULL if no instruction caused the failure.
 typedef struct taper_replayed {
     const taper_instruction *at;
     const taper_val *args;

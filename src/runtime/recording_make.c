@@ -260,7 +260,7 @@ static void make_step(taper_recorded_step *to, taper_noted_step *from, taper_she
     }
 }
 
-// Takes space for `count` items from a block and advances *at. If block is NULL, only advances *at.
+// Takes space for `count` items from a block and advances *at. If `block` is NULL, only advances *at.
 static void *part(taper_recording *block, size_t *at, size_t count, size_t size)
 {
     void *taken = block != NULL ? (char *)block + *at : NULL;

@@ -17,7 +17,7 @@ typedef struct taper_recorded_step {
     bool fresh;   // true if the result is created in each run, for register `out` and for later steps that use it
     bool tail;    // true if `fresh`, or if the step empties registers
     uint32_t out, birth;
-    uint32_t use, use_end, empty, empty_end; // ranges of indices in the arrays uses and emptied of the recording
+    uint32_t use, use_end, empty, empty_end; // ranges of indices in the arrays `uses` and `emptied` of the recording
     const taper_bands *bands; // bands in which this step runs together with the next steps; NULL for none
 } taper_recorded_step;
 

@@ -54,7 +54,7 @@ static TAPER_COLD taper_status wrong_count(const taper_module_function *f, size_
     return status;
 }
 
-// Sets args to the root, the inputs, and defaults of missing inputs. A tensor that the host passed as read-only is
+// Sets `args` to the root, the inputs, and defaults of missing inputs. A tensor that the host passed as read-only is
 // shared with the host until it is written to.
 static taper_status gather(const taper_session *session, const taper_function *function, taper_value *const *inputs,
                            size_t count, taper_val *args, taper_clone_memo **constants, taper_error *error)

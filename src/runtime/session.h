@@ -89,14 +89,14 @@ void taper_session_leave(taper_session *session);
 // Returns true while a call of the session is active.
 bool taper_session_is_busy(const taper_session *session);
 
-// Finds the attribute with that path below the root object; "" is the root. *found is borrowed.
+// Finds the attribute with this path below the root object; "" is the root. *found is borrowed.
 TAPER_MUST_USE taper_status taper_session_at(const taper_session *session, const char *path, taper_val *found,
                                              taper_error *error);
 
 // ---- run.c
 
-// taper_session_start_work begins work that the session's budgets limit. taper_session_end_work ends it; status is the
-// status of the work.
+// taper_session_start_work begins work that the session's budgets limit. taper_session_end_work ends it; `status` is
+// the status of the work.
 void taper_session_start_work(taper_session *session, taper_error *error);
 void taper_session_end_work(taper_session *session, taper_status status);
 
@@ -106,7 +106,7 @@ void taper_session_end_work(taper_session *session, taper_status status);
 // on a device are copied to the host. During a run, results that may stay on a device are left there.
 TAPER_MUST_USE taper_status taper_session_settle(taper_session *session, bool in_run, taper_val value,
                                                  taper_error *error);
-// Makes a handle for a result, whose tensors the host can read. Takes over the reference to result, also on failure.
+// Makes a handle for a result, whose tensors the host can read. Takes over the reference to `result`, also on failure.
 TAPER_MUST_USE taper_status taper_session_box(taper_session *session, bool in_run, taper_val result,
                                               taper_value **boxed, taper_error *error);
 
@@ -149,8 +149,8 @@ typedef struct taper_frame_source {
 // Runs a function. `args` are borrowed. *result receives a reference.
 TAPER_MUST_USE taper_status taper_interpret(const taper_frame_source *source, const taper_function *function,
                                             const taper_val *args, size_t arg_count, int depth, taper_val *result);
-// Runs a node that is neither an operator nor a call (interpreter_node.c). in and out have one value for each input and
-// output.
+// Runs a node that is neither an operator nor a call (interpreter_node.c). `in` and `out` have one value for each input
+// and output.
 TAPER_MUST_USE taper_status taper_interpret_node(const taper_frame_source *source, const taper_node *node,
                                                  taper_val *in, size_t in_count, taper_val *out, size_t out_count);
 // Finds the function that a method call on self runs. *function is NULL if Taper itself implements the class

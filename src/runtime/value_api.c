@@ -235,7 +235,7 @@ static taper_status parse_type(taper_context *context, const char *text, const t
     return TAPER_OK;
 }
 
-// Checks that items[at] has the declared type. Does nothing if type is NULL.
+// Checks that items[at] has the declared type. Does nothing if `type` is NULL.
 static taper_status check_item(taper_value *const *items, size_t at, const taper_type *type, const char *declared,
                                const char *what, taper_error *error)
 {
@@ -311,7 +311,7 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
 
 // ---- reading
 
-// Checks that the value is not NULL and has that kind, and that the pointer to the result is not NULL.
+// Checks that the value is not NULL and has this kind, and that the pointer to the result is not NULL.
 static taper_status check_kind(const taper_value *value, taper_tag tag, const char *wanted, const void *place,
                                const char *place_name, taper_error *error)
 {

@@ -49,7 +49,7 @@ void binding_throw_status(JNIEnv *env, taper_status status, const taper_error *e
 
 // ---- text (text.c)
 
-// Returns the UTF-8 of a string, which the caller frees. Invalid Unicode becomes U+FFFD. If string is NULL, the
+// Returns the UTF-8 of a string, which the caller frees. Invalid Unicode becomes U+FFFD. If `string` is NULL, the
 // exception names `name`. Returns NULL with an exception pending on failure.
 char *binding_text(JNIEnv *env, jstring string, const char *name, size_t *length);
 jstring binding_string(JNIEnv *env, const char *text, size_t length);

@@ -11,7 +11,7 @@ typedef struct image_norm {
     float mean[3], std[3]; // red, green, blue
 } image_norm;
 
-// Converts count pixels 0xAARRGGBB to 3 * count floats: (colour / 255 - mean) / std.
+// Converts `count` pixels 0xAARRGGBB to 3 * count floats: (colour / 255 - mean) / std.
 void image_from_pixels(const uint32_t *pixels, size_t count, const image_norm *norm, bool channels_last, float *out);
 
 typedef struct image_yuv {
@@ -26,7 +26,7 @@ typedef struct image_crop {
     int32_t degrees;       // clockwise rotation: 0, 90, 180 or 270
 } image_crop;
 
-// Returns NULL, or an error about the planes or sizes; then out was not written.
+// Returns NULL, or an error about the planes or sizes; `out` was then not written.
 const char *image_from_yuv(const image_yuv *image, const image_crop *crop, const image_norm *norm, bool channels_last,
                            float *out);
 

@@ -27,7 +27,7 @@ static jobject create(JNIEnv *env, binding_code code, jlong number, jobject data
     return value;
 }
 
-// Gets item `index` of a value, or key `index` if key is true. *item is a new reference. Returns false with an
+// Gets item `index` of a value, or key number `index` if `key` is true. *item is a new reference. Returns false with an
 // exception pending on failure.
 static bool item_at(JNIEnv *env, const taper_value *value, size_t index, bool key, taper_value **item)
 {
@@ -49,7 +49,7 @@ typedef struct walk {
 
 static jobject value_out(JNIEnv *env, taper_context *context, taper_value *value, walk *w);
 
-// Converts the items of a list or tuple to an IValue[], or to a Tensor[] if tensors is true.
+// Converts the items of a list or tuple to an IValue[], or to a Tensor[] if `tensors` is true.
 static jobjectArray items_out(JNIEnv *env, taper_context *context, const taper_value *value, bool tensors, walk *w)
 {
     const size_t count = taper_value_count(value);

@@ -287,7 +287,8 @@ static taper_value *numpy_in(const binding_state *state, binding_context *contex
 // A function that makes a tensor from an array, or returns NULL with an exception.
 typedef taper_value *array_way(const binding_state *state, binding_context *context, PyObject *object);
 
-// Returns value, or the result of way if value is NULL. If way fails too, the exception of the first failure is raised.
+// Returns `value`, or the result of `way` if `value` is NULL. If `way` fails too, the exception of the first failure is
+// raised.
 static taper_value *or_else(taper_value *value, array_way *way, const binding_state *state, binding_context *context,
                             PyObject *object)
 {

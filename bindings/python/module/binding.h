@@ -52,7 +52,7 @@ typedef struct binding_state {
 } binding_state;
 
 extern struct PyModuleDef binding_module;
-binding_state *binding_state_of(PyObject *self); // returns the state; self is an object of one of the types above
+binding_state *binding_state_of(PyObject *self); // returns the state; `self` is an object of one of the types above
 bool binding_add_type(PyObject *module, PyType_Spec *spec, PyTypeObject **type);
 
 // ---- errors.c
@@ -72,7 +72,7 @@ bool binding_adopt(const char *name);
 // ---- dtypes.c
 
 void binding_dtypes_fill(binding_state *state);
-// Returns the dtype of that kind and size, or -1 if Taper has none.
+// Returns the dtype of this kind and size, or -1 if Taper has none.
 int binding_dtype_find(const binding_state *state, char kind, size_t size);
 // Returns the dtype with the name, for example "float32", or -1 with an exception.
 int binding_dtype_named(const binding_state *state, PyObject *name);
@@ -181,7 +181,7 @@ typedef struct binding_object { // an object of a class of the model, or of a ki
     taper_value *value;
 } binding_object;
 
-// Converts an object to a value of the declared type. If type is unknown, the object's own type decides.
+// Converts an object to a value of the declared type. If `type` is unknown, the object's own type decides.
 taper_value *binding_value_in(const binding_state *state, binding_context *context, PyObject *object,
                               const taper_type *type);
 bool binding_object_add(PyObject *module, binding_state *state);
@@ -259,7 +259,7 @@ PyObject *binding_load_model(PyObject *module, PyObject *args);
 const binding_signature *binding_signature_find(const binding_loaded *loaded, const char *method);
 PyObject *binding_model_graph(PyObject *self, PyObject *args);
 PyObject *binding_model_facts(PyObject *self, PyObject *unused);
-// Runs a method with Python's arguments. kwargs may be NULL.
+// Runs a method with Python's arguments. `kwargs` may be NULL.
 PyObject *binding_run(const binding_state *state, binding_model *model, const binding_signature *signature,
                       PyObject *args, PyObject *kwargs);
 // Locks the session for this thread until binding_unlock. Returns false with an exception on failure.

@@ -84,7 +84,7 @@ def _is_missing(path):
 
 
 def made(status, message, detail, offset, path):
-    """Returns the exception for an error of the library. offset is -1 and path None if the error is not about a file."""
+    """Returns the exception for an error of the library; offset is -1 and path None if it is not about a file."""
     first, _, rest = message.strip("\n").partition("\n")
     if path is not None:
         path = os.fsdecode(path)

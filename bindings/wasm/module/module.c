@@ -70,7 +70,8 @@ taper_status js_session_create(taper_model *model, double seconds, double bytes,
     return taper_session_create(model, &options, session, error);
 }
 
-// Fills facts, an array of 4 + TAPER_MAX_RANK numbers: dtype, rank, address, 1 for a quantized tensor, then the sizes.
+// Fills `facts`, an array of 4 + TAPER_MAX_RANK numbers: dtype, rank, address, 1 for a quantized tensor, then the
+// sizes.
 taper_status js_tensor_facts(const taper_value *tensor, double *facts, taper_error *error)
 {
     taper_tensor_info info = {.struct_size = sizeof info};
@@ -119,7 +120,7 @@ taper_status js_picture(taper_context *context, const taper_settings *settings, 
     return status;
 }
 
-// Fills ranked with pairs of class and probability, the most probable first.
+// Fills `ranked` with pairs of class and probability, the most probable first.
 taper_status js_classes(taper_context *context, const taper_value *result, double *ranked, size_t room, size_t *count,
                         taper_error *error)
 {

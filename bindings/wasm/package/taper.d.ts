@@ -20,8 +20,8 @@ export type Nested<T> = T | readonly Nested<T>[];
 
 export class Tensor {
     /**
-     * Makes a tensor over `data`, which is not copied. sizes are copied; without them the tensor has one dimension.
-     * dtype is the dtype of the elements; without it the type of the array decides.
+     * Makes a tensor over `data`, which is not copied. `sizes` are copied; without them the tensor has one dimension.
+     * `dtype` is the dtype of the elements; without it the type of the array decides.
      */
     constructor(data: TensorData, sizes?: readonly number[], dtype?: DType);
     readonly data: TensorData;

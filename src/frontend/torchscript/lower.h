@@ -193,7 +193,7 @@ typedef struct taper_ts_arguments {
 // has an unknown type.
 TAPER_MUST_USE taper_status taper_ts_call_operator(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                                    const taper_ts_arguments *args, taper_ts_binding *out);
-// Calls an operator. `keywords`[i] is NULL for a positional argument; `keywords` may be NULL if all arguments are
+// Calls an operator. keywords[i] is NULL for a positional argument; `keywords` may be NULL if all arguments are
 // positional.
 TAPER_MUST_USE taper_status taper_ts_builtin(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                                              const taper_ts_binding *args, const char *const *keywords, size_t count,

@@ -340,7 +340,7 @@ public abstract class Tensor {
     return of(type, new Parts(data, typed(type, data), shape, memoryFormat.jniCode, 0));
   }
 
-  /** Makes a tensor over native memory. The whole buffer `data` is this memory. Called by native code. */
+  /** Makes a tensor over native memory. The whole buffer {@code data} is this memory. Called by native code. */
   private static Tensor nativeNewTensor(
       ByteBuffer data, long[] shape, int dtype, int format, boolean readOnly, long handle, double scale,
       long zeroPoint) {
