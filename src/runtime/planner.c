@@ -19,7 +19,7 @@ typedef struct arena {
     void *raw;
     size_t raw_bytes;
     char *data;
-    size_t bytes; // size of data in bytes
+    size_t bytes; // size of `data` in bytes
 } arena;
 
 typedef struct memory_plan {

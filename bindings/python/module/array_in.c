@@ -127,8 +127,8 @@ taper_value *binding_tensor_over(const binding_state *state, binding_context *co
     return value;
 }
 
-// Computes the layout in elements. *bytes is the size from the first to the end of the last element. Returns false if a
-// tensor cannot have this layout.
+// Computes the layout in elements. *bytes is the size from the start of the first element to the end of the last
+// element. Returns false if a tensor cannot have this layout.
 static bool lay_out(const Py_buffer *view, int64_t *sizes, int64_t *strides, size_t *bytes)
 {
     bool empty = false;

@@ -8,8 +8,8 @@ const NAMES = ['Any', 'NoneType', 'Tensor', 'int', 'float', 'bool', 'complex', '
     'List', 'Optional', 'Future', 'Dict', 'Tuple', 'Union', 'class', 'variable'];
 
 /**
- * Returns an object such as {name: 'List', text: 'List[int]', items: [the object for int]}. `type` is the address of the
- * type in the module's memory, and textOf(type) is the type's text. Address 0 gives the unknown type.
+ * Returns an object such as {name: 'List', text: 'List[int]', items: [the object for int]}. `type` is the address of
+ * the type in the module's memory, and textOf(type) is the type's text. Address 0 gives the unknown type.
  */
 export function typeOf(exports, type, textOf) {
     if (!type) {
