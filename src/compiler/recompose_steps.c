@@ -466,7 +466,7 @@ taper_status taper_recompose_node(taper_recomposer *r, taper_node *node)
     taper_qparams known;
     if (node->kind != TAPER_NODE_OP || node->output_count == 0 ||
         taper_recompose_source(r, &node->outputs[0], &known)) {
-        return TAPER_OK; // this pass made the node, or another operator takes it
+        return TAPER_OK; // the result is a dequantized value: the operators that use it take its integers
     }
     if (taper_node_calls(node, TAPER_OP(aten_addmm)) || taper_node_calls(node, TAPER_OP(aten_mm))) {
         return make_linear(r, node);

@@ -70,8 +70,9 @@ static void look(weight_walk *walk, taper_val value, int depth)
         walk->integers |= t->dtype == TAPER_I8 && (t->rank == 2 || t->rank == 3);
         walk->transforms |= (t->dtype == TAPER_F32 || t->dtype == TAPER_QI8) && t->rank == 4 && t->sizes[2] == 3 &&
                             t->sizes[3] == 3 && t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
-        // The second size of a weight is the number of inputs of a group. The first layer of networks for photographs
-        // has three inputs and is computed as a matrix product. A weight with one input is a depthwise convolution.
+        // Layers with few outputs, or with few inputs in a group (the second size of a weight). Groups with one input
+        // are excluded, because such a weight is of a depthwise convolution. Groups with three inputs are excluded,
+        // because the first layer of networks for photographs is computed as a matrix product.
         walk->planes |=
             t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 && t->sizes[2] < MOST_SIDE &&
             t->sizes[3] < MOST_SIDE &&

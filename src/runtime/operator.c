@@ -265,8 +265,8 @@ static taper_status gather(taper_operator *op, taper_value *const *args, size_t 
     const taper_schema *schema = op->schema;
     for (size_t i = 0; i < count; i++) {
         vals[i] = args[i] != NULL ? args[i]->val : taper_val_none();
-        const bool object = taper_val_is_object(vals[i]); // an object may need a copy and must be settled; a number
-                                                          // only has to fit
+        const bool object = taper_val_is_object(vals[i]); // an object may have to be copied, and must be settled
+                                                          // (taper_settle)
         if (object) {
             TAPER_TRY(taper_clone_constants(op->run.heap, constants, vals[i], &vals[i], op->run.error));
         }

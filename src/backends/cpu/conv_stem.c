@@ -174,7 +174,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     plan.head.name = plan.entry->name;
     plan.head.flops = 2.0 * (double)pixels * (double)job->out_c * (double)(plan.kc * job->kernel_h);
     plan.head.work = taper_gemm_work(plan.entry, plan.head.flops, 0);
-    // There is one block, because the kernel takes all columns.
+    // The number of panels is 1, because one call of the kernel computes all columns of the product.
     const size_t mr = taper_min_size(plan.entry->mr, MOST_FLOATS / (plan.kc * job->kernel_h));
     plan.tiles = taper_tiles_make(run, pixels, mr, 0, 1, 1, plan.head.work);
     // A row is as wide as the last window reaches, independent of the padding on the right.

@@ -259,7 +259,8 @@ static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry 
         !taper_mul_size(POSITIONS * sizeof(int32_t), job->in_c + plan->block * nr, &tile)) {
         return false;
     }
-    // Inputs and products may use half of the cache, but long strips of tiles are better for the weights.
+    // The inputs and products of a group may use half of the L2 cache. A group has at least two strips of tiles even if
+    // it needs more, because each group reads the weights.
     const size_t most = taper_pool_caches(job->call->run->pool).l2 / 2 / tile;
     plan->most = taper_max_size(most / entry->mr, 2) * entry->mr;
     size_t all;

@@ -301,7 +301,7 @@ taper_status taper_gpu_rule_expand(taper_gpu_emitter *e, const taper_node *node,
         to.sizes[d] = shape.sizes[d];
         to.strides[d] = d < more || from.sizes[d - more] == 1 ? 0 : from.strides[d - more];
     }
-    if (!numbers && from.sizes[from.packed] != shape.sizes[to.packed]) { // true if lanes must be filled
+    if (!numbers && from.sizes[from.packed] != shape.sizes[to.packed]) { // true if the packed dimension is expanded
         taper_gpu_view spread = to, there;
         spread.packed = -1;
         for (int d = 0; d < to.rank && spread.packed < 0; d++) { // uses another dimension of size 1 as the packed one

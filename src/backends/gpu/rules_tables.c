@@ -24,8 +24,8 @@ static taper_status every_number(taper_gpu_emitter *e, double scale, int64_t zer
     return TAPER_OK;
 }
 
-// Calls the operator with args. Returns TAPER_DECLINED if it fails, because then the CPU reports the error, or if the
-// result has other sizes or another dtype.
+// Calls the operator with `args` and fills the table with the result. Returns TAPER_DECLINED if the operator fails,
+// because the CPU then reports the error, or if the result is not a dense quint8 tensor of TAPER_GPU_BYTES elements.
 static taper_status call_on(taper_gpu_emitter *e, const taper_op *op, taper_val *args, size_t count,
                             taper_gpu_table *table)
 {

@@ -39,7 +39,7 @@ typedef struct conversion {
     taper_memory_owner owner;
     const taper_shape *inputs; // shapes of forward's parameters
     taper_shapes *shapes;
-    quantizer *quantizers; // quantizers of module results, indexed by value; one for each of the shapes
+    quantizer *quantizers; // quantizers of module results, by value id; scale 0 for other values; as many as `shapes`
     taper_node *segments[MOST_SEGMENTS];
     size_t segment_count;
     taper_ir_value **images; // results of modules that are images, permuted to PyTorch's order
