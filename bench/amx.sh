@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# amx.sh [--build FOLDER] [--rounds N] [--threads N] [MODEL.ptl…]: compares AMX's kernels with AVX-512's, on a machine that has both. It
-# checks the kernels, then times products of int8 and of bf16 by layer shape, then whole models for pictures of 224x224: int8 models
-# unchanged, other models with bf16 weights. The variants alternate, and the best round of each counts (for models its median run). A ratio
-# below 1 means that AMX is faster.
+# amx.sh [--build FOLDER] [--rounds N] [--threads N] [MODEL.ptl…]: compares AMX's kernels with AVX-512's, on a machine that has both. The
+# script checks the kernels, then times products of int8 and of bf16 for each layer shape, then whole models for pictures of 224x224: int8
+# models unchanged, other models with bf16 weights. AMX and AVX-512 run in turns, and the best round of each counts (for models, the
+# round's median run). A ratio below 1 means that AMX is faster.
 set -eu
 build=build rounds=3 threads=1
 while [ $# -gt 0 ]; do
@@ -29,7 +29,8 @@ grep amx "$scratch/check" || {
     exit 77
 }
 
-# products PROGRAM AMX PEER: prints the microseconds of both entries by shape, and the ratio.
+# products PROGRAM AMX PEER: prints for each layer shape the microseconds of the kernels AMX and PEER, and the ratio of
+# the two times.
 products() {
     : >"$scratch/times"
     for round in $(seq "$rounds"); do
@@ -56,7 +57,7 @@ products() {
 products gemm_i8_bench 28x32_amx 14x32_avx512vnni
 products gemm_bench bf16_28x32_amx bf16_14x32_avx512bf16
 
-# median MODEL SETS [options]: prints the median milliseconds.
+# median MODEL SETS [options]: prints the median milliseconds of a run of the model with the instruction sets SETS.
 median() {
     model=$1 sets=$2
     shift 2

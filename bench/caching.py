@@ -3,8 +3,9 @@
 """caching.py BIN MODEL.ptl SMALLEST STEP COUNT [--rounds R] [--runs K]
 
 Measures the effect of an allocator that caches freed memory (taper_memory.h) on a session whose images have another size in each run: COUNT
-heights and widths, STEP apart. COUNT 1 measures constant sizes, for which no effect is expected. BIN is the folder of `sizes_bench`. Both variants
-alternate on one core. Times are processor times; all figures are medians of the rounds, and ratios are medians of the ratios of each round."""
+heights and widths, STEP apart. COUNT 1 measures one constant size, for which no effect is expected. BIN is the folder of `sizes_bench`. Runs with
+and without the caching allocator alternate on one core. Times are processor times; all figures are medians of the rounds, and ratios are medians
+of the ratios of each round."""
 import argparse
 import json
 import os

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """compare_optimize.py TAPER MODEL.pt [--rounds R]
 
-Compares the command `taper optimize MODEL.pt` with loading the model, optimize_for_mobile and _save_for_lite_interpreter in a running PyTorch. The
-two alternate. Prints the medians of wall and processor time, and the medians of the ratios of each round."""
+Compares the command `taper optimize MODEL.pt` with loading the model, optimize_for_mobile and _save_for_lite_interpreter in a running PyTorch.
+Taper and PyTorch alternate. Prints the medians of wall time and processor time, and the medians of the ratios in the rounds."""
 import argparse
 import os
 import resource

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """compare_torch.py TAPER MODEL.ptl TORCH_MODEL.ptl [--threads N] [--size S] [--rounds R] [--iter K] [--realtime] [--any-blas]
 
-Compares Taper with PyTorch's lite interpreter in its fastest form (optimize_for_mobile file, channels_last input converted inside the timing,
-OMP_WAIT_POLICY=passive). The two alternate, each in a new process. Prints the median of the rounds' medians, the median of the ratios of each
-round, the time of load plus first run, and peak memory. --realtime runs both under SCHED_RR, so that other load on the machine has no effect; this
-needs a privilege."""
+Compares Taper with PyTorch's lite interpreter in its fastest form (optimize_for_mobile file, channels_last input, whose conversion is timed too,
+OMP_WAIT_POLICY=passive). Taper and PyTorch alternate, each in a new process. Prints the median of the rounds' medians, the median of the ratios of
+each round, the time of load plus first run, and peak memory. --realtime runs both under SCHED_RR, so that other load on the machine has no effect;
+this needs a privilege."""
 import argparse
 import json
 import os

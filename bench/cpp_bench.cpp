@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// cpp_bench MODEL N,C,H,W: measures small calls of the C++ binding in nanoseconds, and Module::forward next to the same
-// run in C. Compiled with PyTorch's headers (g++ -O2 bench/cpp_bench.cpp -I… -ltorch -ltorch_cpu -lc10), it measures
-// PyTorch.
+// cpp_bench MODEL N,C,H,W: measures small calls of the C++ binding in nanoseconds, and compares Module::forward with
+// the same run in C. Compiled with PyTorch's headers (g++ -O2 bench/cpp_bench.cpp -I… -ltorch -ltorch_cpu -lc10), it
+// measures PyTorch.
 #include <ATen/Parallel.h>
 #include <torch/script.h>
 

@@ -3,9 +3,9 @@
 """decoders.py make FOLDER [--shape S] [--formats F…]: writes decoders with random weights as .pt2, and as GGUF if the package gguf is installed.
 decoders.py time FOLDER TAPER [--shape S] [--formats F…] [--threads N] [--rounds R]: times one token and a prompt of 128.
 
-Needs a Python with PyTorch 2.15 and torchao 0.18. llama.cpp (llama-cpp-python) and eager PyTorch are peers if they are installed; a line names
-each missing one. Both files of a format have the same integers and scales, except that the embedding has floats in .pt2. The peers alternate,
-each in a new process. Prints the medians of the rounds' smallest times, and of Taper's ratio in each round.
+Needs a Python with PyTorch 2.15 and torchao 0.18. llama.cpp (llama-cpp-python) and eager PyTorch are peers if they are installed; a line names each
+missing one. The .pt2 and the GGUF of a format have the same integers and scales, except that the embedding is stored as floats in the .pt2. The peers
+alternate, each in a new process. Prints the medians of the rounds' smallest times, and the medians of Taper's ratios to the peers in the rounds.
 
 The network is Llama's: RMS norm, rotary embedding, grouped queries, SwiGLU, a static cache of 512. Formats: f32, bf16, int8 and int4 (groups of
 32, symmetric, as Q8_0 and Q4_0), 8da4w (int4 with int8 activations; no GGUF)."""

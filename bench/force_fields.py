@@ -4,9 +4,9 @@
 
 Measures networks that compute forces by torch.autograd.grad (tests/models/force_fields.py), frozen, in Taper and in PyTorch. Both have the same
 file and inputs and one thread, and each run is a new process; the two sides alternate. A process runs the network twice before it measures three
-runs. The table has the medians of R rounds: milliseconds of a run, the median of the rounds' ratios, and the peak of memory that a side needs
-beyond what it has before it loads the file (Taper: the whole process). Pin the script to a core (taskset -c 1). Needs python3-torch with an
-optimized BLAS (torch_blas.py)."""
+runs. The table has the medians of R rounds: milliseconds of a run, the median of the rounds' ratios, and the peak memory of a side: of the whole
+process for Taper, and of the growth since the load of the file began for PyTorch. Pin the script to a core (taskset -c 1). Needs python3-torch
+with an optimized BLAS (torch_blas.py)."""
 import argparse
 import json
 import os

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Draws random layers for layers.py. A layer has a kind, sizes that are common in models or awkward (1 to 17 channels, maps of 1 to 7, up to 33
-images), strides, dilations, layouts and dtypes. A draw is (text, module or function, inputs)."""
+images), strides, dilations, layouts and dtypes. A draw is a tuple: the layer's text, a module or function, and its inputs."""
 import random
 
 import torch
@@ -8,7 +8,7 @@ from torch.nn import functional as F
 
 USUAL_CHANNELS = (16, 24, 32, 48, 64, 96, 128, 160, 192, 256, 320, 512)
 USUAL_SIZES = (8, 10, 14, 16, 20, 28, 32, 40, 56, 64, 80, 112, 128, 224)
-MOST_WORK = 3e8     # most multiplications of a layer, so that a sweep of 500 layers takes minutes
+MOST_WORK = 3e8     # largest number of multiplications of a layer, so that 500 layers take only minutes
 MOST_ELEMENTS = 2e6
 
 
@@ -53,7 +53,7 @@ class Draw:
         return self.random.random() < 0.25
 
     def shape(self, least=1, most=4):
-        """Returns the sizes of a tensor."""
+        """Returns random sizes of a tensor."""
         return self.fitting(lambda: tuple(self.random.choice((self.size(), self.channels())) for _ in range(self.random.randint(least, most))))
 
 
@@ -67,7 +67,7 @@ def layer(text, module, *inputs):
 
 
 def conv(d, kernel, groups=None, least_out=1):
-    """groups: None for one group, "depth" for a group per channel, "some" for a random number of groups."""
+    """Draws a convolution. groups: None for one group, "depth" for a group per channel, "some" for a random number of groups."""
     while True:
         c, k = d.channels(), max(d.channels(), least_out)
         if groups == "depth":
@@ -305,7 +305,7 @@ def casts(d):
 
 
 def halves(d):
-    """Draws operators for which PyTorch 1.13 has half precision on the CPU: movement and few others."""
+    """Draws operators for which PyTorch 1.13 has half precision on the CPU: operators that move elements, and few others."""
     x = torch.randn(d.shape(1, 4)).half()
     name = d.pick("add", "mul", "to float", "cat", "permute")
     if name == "to float":

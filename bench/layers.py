@@ -64,7 +64,8 @@ def ours(taper, path, files, count):
 
 
 def nearly(got, want, quantum):
-    """Returns true if the floats of quantized results differ by at most one quantum, in at most 1% of the elements, because of ties."""
+    """Returns true if the floats of quantized results differ by at most one quantum, in at most 1% of the elements, because ties may be rounded
+    differently."""
     apart = np.abs(got - want)
     return got.shape == want.shape and np.max(apart, initial=0) <= 1.01 * quantum and np.count_nonzero(apart > quantum / 2) <= got.size / 100
 
@@ -72,11 +73,12 @@ def nearly(got, want, quantum):
 def quantum_of(module):
     """Returns the scale of a quantized layer's result, if it is quantized."""
     inner = module.inner if isinstance(module, layer_draw.Quantized) else None
-    return None if inner is None else getattr(inner, "scale", 0.1)  # the largest scale of the quantized functions
+    return None if inner is None else getattr(inner, "scale", 0.1)  # the result's scale; functions without an attribute `scale` use at most this one
 
 
 def prepare(arguments, folder, module, inputs):
-    """Returns the files of the model and of the inputs, None if PyTorch cannot run the layer, or a text if the results differ."""
+    """Returns the files of the model and of the inputs, None if PyTorch cannot run the layer, or an error text if the results of Taper and PyTorch
+    differ."""
     operator, quantum = Operator(module, inputs).eval(), quantum_of(module)
     inputs = operator.stored(inputs)
     path = os.path.join(folder, "layer.pt")

@@ -459,7 +459,7 @@ def more_cases():
 
 
 def rarer_cases():
-    """Rows of operators that sort, count, move and combine elements and are not in the rows above."""
+    """Rows of operators that sort, count, move or combine elements, without the operators of the functions above."""
     x, rows, seq = image(1, 64, 56, 56), image(512, 512), image(1, 197, 768)
     wide, ids = image(64, 4096), torch.randint(0, 512, (512, 512))
     codes, runs = torch.randint(0, 1 << 40, (20000,)), torch.arange(65536) // 7
@@ -581,7 +581,8 @@ def rarer_cases():
 
 
 def further_cases():
-    """Rows of the remaining operators: rare arithmetic, losses, matrices, composite operators, further dtypes and dimensions."""
+    """Rows of operators that the functions above do not have: rare arithmetic, losses, matrices, composite operators, further dtypes and
+    dimensions."""
     x, rows, seq, strip = image(1, 64, 56, 56), image(512, 512), image(1, 197, 768), image(1, 64, 2048)
     last = x.contiguous(memory_format=torch.channels_last)
     ids = torch.randint(0, 512, (512, 512))
@@ -991,14 +992,15 @@ def further_cases():
 
 
 def quantized_cases():
-    """Rows of operators on quantized images, and of networks with other layouts, lengths and sizes than above."""
+    """Rows of operators on quantized images, and of networks with layouts, lengths and sizes that the functions above do not have."""
     x, last = image(1, 64, 56, 56), image(1, 64, 56, 56).contiguous(memory_format=torch.channels_last)
     ids, seq, rows = torch.randint(0, 512, (512, 512)), image(1, 197, 768), image(512, 512)
 
     def bytes_of(x, scale=0.05):
         return torch.quantize_per_tensor(x, scale, 128, torch.quint8)
 
-    # Files of inputs have floats, so the functions quantize inside: both sides read an image and quantize it.
+    # Files of inputs contain only floats, so the measured functions quantize: Taper and PyTorch both read an image and
+    # quantize it.
     yield "quantize", lambda x: bytes_of(x).int_repr(), [x]
     yield "quantize, last", lambda x: bytes_of(x).int_repr(), [last]
     yield "dequantize", lambda x: bytes_of(x).dequantize(), [x]
@@ -1022,7 +1024,7 @@ def quantized_cases():
     yield "quantized reshape", lambda x: bytes_of(x).permute(0, 2, 3, 1).contiguous().int_repr(), [x]
     yield "per channel", lambda x: torch.quantize_per_channel(x, torch.full((512,), 0.05), torch.zeros(512, dtype=torch.long), 0, torch.qint8).int_repr(), [rows]
     yield "fake_quantize", lambda x: torch.fake_quantize_per_tensor_affine(x, 0.05, 128, 0, 255), [x]
-    # Other layouts and sizes of the operators above.
+    # Layouts and sizes that the rows above do not have, for the same operators.
     projected, two_ways = torch.nn.LSTM(64, 128, proj_size=32).requires_grad_(False), torch.nn.GRU(64, 64, batch_first=True, bidirectional=True).requires_grad_(False)
     attention, mask = torch.nn.MultiheadAttention(256, 8, batch_first=True).eval().requires_grad_(False), torch.full((64, 64), float("-inf")).triu(1)
     yield "multihead, masked", lambda x: attention(x, x, x, attn_mask=mask, need_weights=False)[0], [image(2, 64, 256)]
@@ -1130,7 +1132,7 @@ def same(got, want):
     if got.shape != want.shape:
         return False
     # Each element may differ by the tolerance of the largest element: small results of transforms and of PyTorch's distances are differences of
-    # large ones.
+    # large numbers.
     return np.allclose(got, want, rtol=1e-3, atol=1e-4, equal_nan=True) or np.max(np.abs(got - want)) <= 1e-4 * np.max(np.abs(want)) + 1e-5
 
 

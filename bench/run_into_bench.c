@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// run_into_bench MODEL N,C,H,W ROUNDS: measures the cost of a float result in memory of the caller, for a run followed
-// by a copy and for taper_session_run_into. The two alternate. Prints the median of each in milliseconds, the median of
-// the ratios, and the number of results that the last run placed in the caller's memory.
+// run_into_bench MODEL N,C,H,W ROUNDS: measures the cost of a float result in memory of the caller, with a run followed
+// by a copy, and with taper_session_run_into. Both ways alternate. Prints the median of each way in milliseconds, the
+// median of the ratios, and the number of results that the last run placed in the caller's memory.
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -23,7 +23,7 @@ def output(command, cores):
 
 
 def interleaved(rounds, ways):
-    """ways: {name: function that returns a dict of figures}. Each round runs all of them, every second round in reverse order."""
+    """ways: a dict {name: function that returns a dict of figures}. Each round runs all of them, every second round in reverse order."""
     seen = {name: [] for name in ways}
     for i in range(rounds):
         for name in reversed(ways) if i % 2 == 1 else ways:

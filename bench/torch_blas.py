@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Finds the BLAS of a PyTorch. Debian's python3-torch uses the system's libblas.so.3. The default is the reference BLAS, which takes 15 to 20
-times as long for products, so a comparison with it has no meaning. Every benchmark with PyTorch as a peer checks this first."""
+times as long for products, so a comparison with the reference BLAS has no meaning. Every benchmark that compares with PyTorch first checks the
+BLAS."""
 import os
 import sys
 
@@ -33,7 +34,7 @@ def loaded():
 
 
 def require(any_blas=False):
-    """Prints PyTorch's BLAS on standard error. Ends the program if it is the reference BLAS, unless any_blas."""
+    """Prints PyTorch's BLAS on standard error. If the BLAS is the reference BLAS, ends the program, unless any_blas is true."""
     name = loaded()
     if name is None and not any_blas:
         sys.exit(WAY_OUT)

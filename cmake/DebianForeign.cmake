@@ -30,7 +30,8 @@ set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
-# Programs do not search the folders of this loader and these libraries, so their paths are linked in.
+# Programs do not search the folders of the other processor's loader and libraries, so the paths of both are linked into
+# the programs.
 set(foreign_libraries /usr/${foreign_triple}/lib ${TAPER_FOREIGN_ROOT}/usr/lib/${CMAKE_LIBRARY_ARCHITECTURE}
                       ${TAPER_FOREIGN_ROOT}/lib/${CMAKE_LIBRARY_ARCHITECTURE})
 string(REPLACE ";" ":" foreign_path "${foreign_libraries}")

@@ -4,21 +4,23 @@
 set(TAPER_WARNINGS
     -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wundef)
 
-# Constants of this project are enumerators, also in floating-point expressions, about which newer clangs warn.
+# Constants of this project are enumerators, also in floating-point expressions; newer versions of clang warn about such
+# expressions.
 include(CheckCCompilerFlag)
 check_c_compiler_flag(-ffile-prefix-map=/nowhere=. TAPER_KNOWS_PREFIX_MAP)
 check_c_compiler_flag(-Wenum-float-conversion TAPER_KNOWS_ENUM_FLOAT)
 if(TAPER_KNOWS_ENUM_FLOAT)
     list(APPEND TAPER_WARNINGS -Wno-enum-float-conversion)
 endif()
-if(CMAKE_C_COMPILER_ID MATCHES "Clang") # the assembly of a kernel is one long text
+if(CMAKE_C_COMPILER_ID MATCHES "Clang") # an assembler statement of a kernel is longer than the strings that C99 guarantees
     list(APPEND TAPER_WARNINGS -Wno-overlength-strings)
 endif()
 
 function(taper_compile_options target)
     target_compile_options(${target} PRIVATE ${TAPER_WARNINGS} -fno-strict-aliasing -fno-math-errno -fno-trapping-math -ffp-contract=off
                                              -ffunction-sections -fdata-sections)
-    # C needs no unwind tables, which are a tenth of the library. On Android crash reports need them. The tables for debuggers are kept.
+    # C needs no unwind tables, which are a tenth of the library. On Android crash reports need these tables. The tables for debuggers
+    # are kept on every system.
     if(TAPER_UNWIND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^arm(v[4-8].*)?$")
         target_compile_options(${target} PRIVATE -funwind-tables) # writes the tables .ARM.exidx
     elseif(TAPER_UNWIND)
@@ -33,20 +35,23 @@ function(taper_compile_options target)
     # The code uses POSIX for files, clocks and threads, and no extensions. Files may be larger than memory.
     target_compile_definitions(${target} PRIVATE _POSIX_C_SOURCE=200809L _FILE_OFFSET_BITS=64)
     if(MINGW)
-        # This selects a printf with C's formats for size_t and int64_t. Macros of MinGW's math.h convert double to float.
+        # The macro selects a printf with C's formats for size_t and int64_t. Macros of MinGW's math.h convert double to
+        # float.
         target_compile_definitions(${target} PRIVATE __USE_MINGW_ANSI_STDIO=1)
         if(target STREQUAL "taper_objects")
             target_compile_definitions(${target} PRIVATE "TAPER_API=__declspec(dllexport)")
         endif()
         # Windows aligns the stack to 16 bytes, but gcc (bug 54412) moves vectors of 32 and 64 bytes on the stack with instructions that
-        # need a larger alignment. The assembler replaces these instructions.
+        # need a larger alignment. With this option the assembler replaces such instructions.
         target_compile_options(${target} PRIVATE -Wno-float-conversion -Wa,-muse-unaligned-vector-move)
     endif()
     if(EMSCRIPTEN)
-        # Every current browser has vectors. A browser without them would refuse the file because of its kernels.
+        # Every current browser has 128-bit vectors. A browser without them would refuse the whole module, because it
+        # contains kernels with vectors.
         target_compile_options(${target} PRIVATE -msimd128)
     elseif(CMAKE_SIZEOF_VOID_P EQUAL 4 AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|amd64|AMD64|i[3-6]86|x86)$")
-        # Registers of the 387 have more bits than a double, so results would depend on the stores to memory.
+        # Registers of the 387 have more bits than a double, so results would depend on which values the compiler stores
+        # to memory.
         target_compile_options(${target} PRIVATE -msse2 -mfpmath=sse)
     endif()
     if(TAPER_OPTIMIZE STREQUAL "float" AND NOT target STREQUAL "taper_objects") # the files of taper_objects have their own flags
@@ -75,18 +80,18 @@ function(taper_link_options target)
     if(APPLE)
         target_link_options(${target} PRIVATE -Wl,-dead_strip)
     elseif(MINGW)
-        # A DLL and a program must need only the system's DLLs.
+        # A DLL or a program of Taper may only need DLLs of the system.
         target_link_options(${target} PRIVATE -static -Wl,--gc-sections)
     else()
         target_link_options(${target} PRIVATE -Wl,--gc-sections)
         if(CMAKE_BUILD_TYPE STREQUAL "MinSizeRel")
-            # Code and constants share a segment, without pages of padding between them, as with lld. With -z max-page-size=16384 this
-            # padding would be four times as large. Calls inside the library do not use the table of addresses.
+            # Code and constants share a segment, without pages of padding between them, as with lld. With -z max-page-size=16384 the
+            # padding would be four times as large as with pages of 4 KB. Calls inside the library do not use the table of addresses.
             target_link_options(${target} PRIVATE -Wl,-z,noseparate-code -Wl,-Bsymbolic-functions)
         endif()
         taper_link_small(${target})
-        # The operator table consists of pointers. Packed relocations take a fiftieth of the space. Android reads them only since API 30,
-        # and this library is for API 21.
+        # The operator table consists of pointers. Packed relocations take a fiftieth of the space of normal ones. Android reads packed
+        # relocations only since API 30, and this library is for API 21.
         if(TAPER_FOR_ANDROID)
             # Calls inside the library do not use the table of addresses. Code and read-only data share a segment, because before
             # Android 10 unwinders refuse a library whose code has its own segment.
@@ -95,23 +100,23 @@ function(taper_link_options target)
         endif()
         include(CheckCSourceCompiles)
         set(CMAKE_REQUIRED_LINK_OPTIONS -Wl,-z,pack-relative-relocs)
-        check_c_source_compiles("int main(void) { return 0; }" TAPER_HAS_RELR FAIL_REGEX "warning: [^\n]*pack-relative-relocs") # some linkers only warn
+        check_c_source_compiles("int main(void) { return 0; }" TAPER_HAS_RELR FAIL_REGEX "warning: [^\n]*pack-relative-relocs") # some linkers only warn that they do not know the option
         if(TAPER_HAS_RELR)
             target_link_options(${target} PRIVATE -Wl,-z,pack-relative-relocs)
         endif()
     endif()
 endfunction()
 
-# In builds for size with LLVM's linker, equal functions are merged unless their address is used, and the unwind tables of arm64 get a
-# twentieth of their size (unwind_tables.py).
+# In builds for size with LLVM's linker, equal functions are merged unless their address is used, and the unwind tables of arm64
+# shrink to a twentieth of their size (unwind_tables.py).
 function(taper_link_small target)
     if(NOT (TAPER_LINKS_LLD AND CMAKE_BUILD_TYPE STREQUAL "MinSizeRel") OR TAPER_SANITIZE)
         return()
     endif()
     target_link_options(${target} PRIVATE -Wl,--icf=safe)
     if(TAPER_UNWIND AND CMAKE_SYSTEM_PROCESSOR MATCHES "^(i[3-6]86|x86)$")
-        # Pushing an argument moves the stack, and each move is a row of the unwind tables. These rows would be a fifteenth of the
-        # library.
+        # Pushing an argument moves the stack, and each move is a row of the unwind tables. Without this option, the rows would be
+        # a fifteenth of the library.
         target_link_options(${target} PRIVATE -Wl,-mllvm,-no-x86-call-frame-opt)
     endif()
     find_program(TAPER_PYTHON python3 NO_CMAKE_FIND_ROOT_PATH DOC "Makes the unwind tables small; without it they are as the linker makes them")

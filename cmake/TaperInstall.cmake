@@ -7,8 +7,8 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/taper)
 set_target_properties(taper PROPERTIES EXPORT_NAME static)
 set_target_properties(taper_shared PROPERTIES EXPORT_NAME shared)
 foreach(library ${TAPER_INSTALLED})
-    # Each kind of library has its own set, because a program that links the shared library does not need the static library's
-    # dependencies.
+    # The static and the shared library each have an export set, because a program that links the shared library does not need
+    # the static library's dependencies.
     get_target_property(name ${library} EXPORT_NAME)
     install(TARGETS ${library} EXPORT taper-${name}
             RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}

@@ -9,8 +9,8 @@ set(TAPER_ISA_LIST ${TAPER_ROOT}/src/platform/isa_list.inc)
 set(TAPER_KERNELS src/ops/kernels)
 set(TAPER_KERNEL_FAMILIES gemm_f32 gemm_half gemm_i8 dwconv_f32 dwconv_i8 winograd_f32 winograd_i8 planar_f32 vector_f32 vector_u8 narrow_f32 cast native fft_f32)
 
-# Sets TAPER_ISA_KEYS, and for each key TAPER_ISA_<key>_ARCHITECTURE, _FLAGS and _HINTS. In a row the first two
-# arguments are words, the last two are the only texts, and the arguments between them are C.
+# Sets TAPER_ISA_KEYS, and for each key TAPER_ISA_<key>_ARCHITECTURE, _FLAGS and _HINTS. In a row of the list the first
+# two arguments are words, only the last two are quoted texts, and the arguments between are C code.
 macro(taper_isa_read)
     file(STRINGS ${TAPER_ISA_LIST} taper_lines REGEX "^[^/]")
     list(JOIN taper_lines " " taper_text)

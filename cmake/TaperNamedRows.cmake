@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Makes two files: named_rows.inc has the rows of the operator list that code names as TAPER_OP(id), and op_config_nnapi.h has the rows that a
 # selective build for a serialized NNAPI model must have. A small program that runs on the building machine (src/ops/list/make_named_rows.c)
-# reads the sources. It does not write files that stay the same. This file is included after all sources are known.
+# reads the sources. The program does not write a file whose content stays the same. This CMake file is included after all sources are known.
 set(sources ${TAPER_RUNTIME_SOURCES} ${TAPER_COMPILER_SOURCES})
 list(FILTER sources INCLUDE REGEX "\\.(c|m)$")
 list(FILTER sources EXCLUDE REGEX "^${TAPER_GENERATED}/")

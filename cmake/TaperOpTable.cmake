@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes three files: op_table.inc has the operator list as compact tables, op_uses.h the code that the rows of the list use, and op_rows.h the
-# numbers of the rows. A small program that runs on the building machine writes these files (src/ops/list/make_op_table.c). When building for
-# another system, TAPER_HOST_CC compiles the program.
+# Makes three files: op_table.inc has the operator list as compact tables, op_uses.h lists the code that the rows of the list use, and
+# op_rows.h the numbers of the rows. A small program that runs on the building machine writes these files (src/ops/list/make_op_table.c). When
+# building for another system, TAPER_HOST_CC compiles the program.
 if(CMAKE_CROSSCOMPILING)
     find_program(TAPER_HOST_CC NAMES cc gcc clang NO_CMAKE_FIND_ROOT_PATH DOC "C compiler for programs that run while building")
     if(NOT TAPER_HOST_CC)
@@ -11,7 +11,7 @@ else()
     set(TAPER_HOST_CC ${CMAKE_C_COMPILER})
 endif()
 
-set(TAPER_GENERATED ${PROJECT_BINARY_DIR}/generated) # a folder of includes, like src
+set(TAPER_GENERATED ${PROJECT_BINARY_DIR}/generated) # the compiler searches this folder for includes, like src
 file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/list)
 # op_list.h includes all files of the list.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/ops/list/op_list.h)

@@ -35,7 +35,7 @@ set(TAPER_HOT_SOURCES
     src/ops/engine/view_transpose.c
 )
 
-if(TAPER_PROFILE STREQUAL "one") # in the profile one the kernels compute all convolutions, pools and products
+if(TAPER_PROFILE STREQUAL "one") # in the profile one all convolutions, pools and products run in kernels, so these files need no speed
     list(REMOVE_ITEM TAPER_HOT_SOURCES src/ops/nn/conv_run.c src/ops/nn/pool_avg.c src/ops/engine/matmul_gemm.c src/ops/engine/matmul_packed.c)
 endif()
 
@@ -51,7 +51,8 @@ set(TAPER_VECTOR_SOURCES
     src/ops/vision/vision_nms.c
 )
 
-# Loops that are vectorized only in builds for speed. Builds for size compile these files like all others.
+# Loops that are vectorized only in builds for speed. Builds for size compile these files like all other files, for
+# size.
 set(TAPER_FAST_SOURCES
     src/ops/linalg/linalg_dense.c
     src/backends/cpu/quantized_decomposed_cpu.c
@@ -142,7 +143,7 @@ function(taper_optimize)
         elseif(source IN_LIST TAPER_VECTOR_SOURCES OR source IN_LIST TAPER_FAST_SOURCES)
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O3)
         elseif(source MATCHES "^src/(ops/(call|gradient|lang|list|quantized)|format|frontend|compiler)/" AND NOT source IN_LIST TAPER_HOT_SOURCES
-               AND NOT source MATCHES "/torchscript/") # a load of a .pt runs these files' code for each line
+               AND NOT source MATCHES "/torchscript/") # loading a .pt runs these files for each source line
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -Os)
         else()
             set_property(SOURCE ${source} APPEND PROPERTY COMPILE_OPTIONS -O2)

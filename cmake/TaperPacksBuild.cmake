@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Makes ops/call/packs_build.h, a number that depends on all sources that decide how weights are packed. A file of packs
-# (src/ops/call/packs_file.c) with another number is not of this build. Included, this file adds the header to the
-# build; run with -P, it writes the header.
+# Makes ops/call/packs_build.h, a number that depends on all sources that decide how weights are packed. A file of
+# packed weights (src/ops/call/packs_file.c) with another number was written by another build, so it is not used.
+# Included, this file adds the header to the build; run with -P, it writes the header.
 set(rooms ops/kernels backends/cpu ops/quantized ops/call ops/engine ops/nn lean one)
 if(CMAKE_SCRIPT_MODE_FILE)
     set(sums "${VERSION}")
@@ -20,7 +20,7 @@ if(CMAKE_SCRIPT_MODE_FILE)
 endif()
 
 file(MAKE_DIRECTORY ${TAPER_GENERATED}/ops/call)
-# The folders themselves are dependencies: a file that is added or removed changes the time of its folder.
+# The folders themselves are dependencies: adding or removing a file changes its folder's time of modification.
 set(TAPER_PACK_SOURCES)
 foreach(room ${rooms})
     file(GLOB_RECURSE sources LIST_DIRECTORIES true ${PROJECT_SOURCE_DIR}/src/${room}/*)

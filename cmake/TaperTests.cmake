@@ -2,10 +2,10 @@
 # Tiers of tests. tests/tests.tsv has a row for each test: name, tier, places where it runs, and a fault that only this test
 # finds. A name may end in *.
 #   quick   `./dev test --quick`: no PyTorch, a minute
-#   plain   `./dev test`, which CI runs: compares with PyTorch, and has the quick tests too
+#   plain   `./dev test`, which CI runs: compares with PyTorch, and also runs the quick tests
 #   full    `./dev test --full`: everything, with whole sweeps
-# The column `sanitized` marks tests that the quick sanitizer run has too. Every test gets its tier and `sanitized` as labels, by which ctest selects
-# tests.
+# The column `sanitized` marks tests that the quick sanitizer run also includes. Every test gets its tier and `sanitized` as
+# labels, by which ctest selects tests.
 set(TAPER_TEST_TABLE ${CMAKE_CURRENT_LIST_DIR}/../tests/tests.tsv)
 
 # Labels the tests of the current directory. Each directory with tests calls this once, before its first test; the labels are set after the directory

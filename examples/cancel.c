@@ -13,7 +13,7 @@ typedef struct worker {
     taper_session *session;
     taper_value *input;
     taper_error *error;
-    taper_status status; /* status of the last run */
+    taper_status status; /* status of the thread's last run */
     int runs;
 } worker;
 
@@ -49,7 +49,7 @@ int main(int argc, char **argv)
     const long wait = atol(argv[2]);
     const struct timespec time = {wait / 1000, wait % 1000 * 1000000};
     nanosleep(&time, NULL);
-    taper_session_cancel(w.session); /* called from this thread while the worker runs */
+    taper_session_cancel(w.session); /* the main thread calls this function while the worker thread runs the model */
     pthread_join(thread, NULL);
     const int cancelled = w.status == TAPER_ERROR_CANCELLED;
     printf("%d runs, then: %s\n", w.runs, taper_error_message(w.error));

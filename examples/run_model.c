@@ -4,7 +4,7 @@
 
 int main(int argc, char **argv)
 {
-    static float pixels[3 * 96 * 96]; /* a picture, prepared for the model; this one is black */
+    static float pixels[3 * 96 * 96]; /* pixels of a picture, prepared for the model; all zeros here */
     const int64_t sizes[] = {1, 3, 96, 96};
     taper_tensor_info scores = {.struct_size = sizeof scores};
     taper_error *error = taper_error_create();

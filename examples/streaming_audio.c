@@ -9,7 +9,7 @@
 #include <taper/taper_app.h>
 #include <taper/taper_compile.h>
 
-/* Fills the piece from the stream. Returns the number of samples. */
+/* Fills the piece from the stream. Returns the number of samples that were read. */
 static int read_piece(float *piece, int samples)
 {
     for (int i = 0; i < samples; i++) {

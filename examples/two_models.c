@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * two_models FIRST SECOND [RUNS]: runs two models at once, each in a thread with a session of its own. The inputs are
- * the models' bundled inputs, otherwise a black picture of 96 x 96. The two models share one context and its threads: a
- * run uses the threads that the other run does not use. */
+ * the models' bundled inputs, or a black picture of 96 x 96 if a model has none. The two models share one context and
+ * its threads: a run uses the threads that the second model's run does not need. */
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>

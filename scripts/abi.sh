@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # abi.sh [--update] [FOLDER]: builds the shared library with debug records in FOLDER and compares its interface (functions and the types
 # that they use) with packaging/abi/libtaper.abi. --update writes that file. Needs libabigail (Debian: abigail-tools). Exit status 1 if
-# something changed; added functions are allowed.
+# the interface changed, except by added functions.
 set -eu
 root=$(cd "$(dirname "$0")/.." && pwd)
 update=0
@@ -25,7 +25,7 @@ mkdir -p "$folder"
     tail -n 40 "$folder/log"
     exit 1
 }
-# The record contains only names that the public headers declare, and no path of the machine that built it.
+# The record contains only names that the public headers declare, and no path of the machine that built the library.
 abidw --headers-dir "$root/include/taper" --drop-private-types --drop-undefined-syms --no-corpus-path --no-comp-dir-path --no-show-locs \
     --no-elf-needed "$folder/lib/libtaper.so" | sed "s| path='[^']*/src/| path='src/|" >"$folder/now.abi"
 if [ $update = 1 ]; then
@@ -34,7 +34,8 @@ if [ $update = 1 ]; then
     exit 0
 fi
 compare() { abidiff --no-added-syms "$1" "$folder/now.abi" >"$folder/changes" 2>&1; }
-# The loop tests abidiff itself: abidiff must notice a renamed function, and an enumerator with another value.
+# The loop checks that abidiff finds differences: it must notice a renamed function, and an enumerator with another
+# value.
 for change in 's/taper_version/taper_gone/g' "s/'TAPER_ERROR_RAISED' value='6'/'TAPER_ERROR_RAISED' value='16'/"; do
     sed "$change" "$committed" >"$folder/other.abi"
     if compare "$folder/other.abi"; then

@@ -2,13 +2,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """amalgamate.py OUT: writes the library as one source, OUT/taper.c, and one header, OUT/taper.h. `cc -O2 -c taper.c` compiles it.
 
-The source contains the complete CPU runtime: the readers of files, the optimizer, drafts, operators, and the kernels of every architecture, which
-the compiler's own macros select. It contains no GPU backend, and has its own inflate. The folder OUT/cmake is configured for this; its
-compile_commands.json lists the files and definitions.
+The source contains the complete CPU runtime: the readers of files, the optimizer, drafts, operators, and the kernels of every architecture, which the
+compiler's own macros select. The source contains no GPU backend, and an inflate of its own. CMake configures OUT/cmake for such a library; the
+folder's compile_commands.json lists the files and definitions.
 
-Headers that several files include come first. Then each file is a part. If a part declares a name outside functions and another part or a header
-has the same name, the file's name is appended to it: `count` of budget.c becomes `count_in_budget`. Names that macros paste together are renamed
-by a #define around the part. The macros of a part are undefined at its end."""
+Headers that several files include come first. After the headers, each source file is a part of the text. If a part declares a name outside
+functions and another part or a header has the same name, the file's name is appended to it: `count` of budget.c becomes `count_in_budget`. Names
+that macros paste together are renamed by a #define around the part. The macros of a part are undefined at its end."""
 import argparse
 import collections
 import os
@@ -28,7 +28,7 @@ OPTIONS = ("-DCMAKE_BUILD_TYPE=Release", "-DTAPER_PROFILE=full", "-DTAPER_BUILD_
 FEATURES = ("_GNU_SOURCE", "_DEFAULT_SOURCE", "_DARWIN_C_SOURCE")
 STANDARD = ("assert", "ctype", "errno", "fenv", "float", "inttypes", "limits", "math", "stdarg", "stdatomic", "stdbool", "stddef", "stdint", "stdio",
             "stdlib", "string", "time")
-# A compiler that supports the instruction set in a pragma has this header.
+# For each instruction set, the header that a compiler has if it supports the set in a pragma.
 INTRINSICS = {"avx2": "immintrin.h", "avx512": "avx512bwintrin.h", "avx512vnni": "avx512vnniintrin.h", "avx512bf16": "avx512bf16intrin.h",
               "amx": "amxtileintrin.h"}
 # Headers of intrinsics, which are included before any name is declared.
@@ -41,8 +41,8 @@ HEAD = """/* SPDX-License-Identifier: BSD-2-Clause
 """
 # The first two pragmas repeat CMake's flags: sums of products are not contracted, and memory may be read as another type. Since all code is in
 # one file, gcc would make copies of functions for single callers. These copies, and passes whose gain is in hot loops, would take a seventh of
-# gcc's time, so the pragmas disable them. TAPER_FAST_BEGIN enables the passes again for files with hot loops: kernels, the files that CMake
-# compiles with -O3, and TAPER_HOT_SOURCES of cmake/TaperOptimize.cmake.
+# gcc's time, so the pragmas disable them. The macro TAPER_FAST_BEGIN enables the passes again before files with hot loops: kernels, the files
+# that CMake compiles with -O3, and TAPER_HOT_SOURCES of cmake/TaperOptimize.cmake.
 HOT_PASSES = ("schedule-insns2", "thread-jumps", "tree-pre", "gcse", "code-hoisting", "tree-slp-vectorize", "tree-tail-merge", "ivopts")
 FLAGS = """#if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
@@ -99,8 +99,8 @@ class Amalgamation:
                 self.find_users(header, source, seen)
 
     def find_shared(self):
-        """Finds the headers that are put into the file once. The others are included in the parts: lists, templates, headers with one user,
-        headers of kernels, which differ between instruction sets, and headers that declare a name of another header."""
+        """Finds the headers that are put into the file once. All other headers are copied into each part that includes them: lists, templates,
+        headers with one user, headers of kernels, which differ between instruction sets, and headers that declare a name of another header."""
         library = self.library
         kernels = {source for _, source in library.kernels}
         shared = {header for header, users in self.users.items()
@@ -114,7 +114,7 @@ class Amalgamation:
                     owners[name].add(header)
         shared -= {header for headers in owners.values() if len(headers) > 1 for header in headers}
         left = None
-        while left != len(shared): # a header is not shared if it includes a header that is not shared
+        while left != len(shared): # repeats until nothing changes: a header that includes a header outside `shared` leaves the set
             left = len(shared)
             shared = {header for header in shared
                       if not any(inner not in shared and len(self.users[inner]) > 1 and inner.endswith(".h") for inner in library.includes(header))}
@@ -166,7 +166,7 @@ class Amalgamation:
         counts = collections.Counter(name for names in declared for name in names)
         words = set(re.findall(r"\w+", shared + header + system_text(library)))
         plain = "".join(text for kind, text in c_text.tokens(shared) if kind != "comment")
-        tags = set(re.findall(r"\b(?:struct|union|enum) (\w+)", plain)) # a part may define what a header only declares
+        tags = set(re.findall(r"\b(?:struct|union|enum) (\w+)", plain)) # a part may define a struct, union or enum that a header only declares
         clash = {name for name, count in counts.items() if (count > 1 or name in words) and name not in tags and not name.startswith("taper_")}
         made = self.made_names(prologue + shared, out)
         with open(os.path.join(out, "taper.c"), "w") as file:
@@ -176,7 +176,7 @@ class Amalgamation:
             file.write("\n#pragma GCC visibility pop\n")
 
     def made_names(self, shared, out):
-        """Returns the names that macros make in several parts, as {source: names}."""
+        """Returns the names that macros create in more than one part, as {source: names}."""
         text = preprocess(["cc", "-I", out], "-", shared)
         of_headers = c_text.statics(text) | set(c_text.TAG.findall(text))
         made = collections.defaultdict(set)
@@ -187,11 +187,11 @@ class Amalgamation:
 
     def part(self, key, source, parts, clash, made):
         text = "".join(text for _, text in parts)
-        if not key: # names in the text itself are local, or were found in `clash`
+        if not key: # names that the source's own text contains are local, or were found in `clash`
             made = made - c_text.statics("".join(text for kind, text in parts if kind not in ("comment", "line")))
         new = {name: "%s_in_%s" % (name, os.path.basename(source)[:-len(".c")]) for name in clash | made}
-        # If macros paste names, only the preprocessor can rename them. It would also rename members of
-        # structs, so names of members are excluded.
+        # If macros paste names, only the preprocessor can rename them. A #define would also rename members of structs,
+        # so names of members are excluded.
         pastes = "##" in text
         whole = {name for name in new if pastes and not re.search(r"(\.|->)\s*%s\b" % name, text)}
         renamed = c_text.rename(parts, {name: text for name, text in new.items() if name not in whole})
@@ -254,7 +254,7 @@ def main():
     out = os.path.abspath(parser.parse_args().out)
     build = os.path.join(out, "cmake")
     os.makedirs(out, exist_ok=True)
-    # ./dev installs Ninja and not make. A folder that is configured already keeps its generator.
+    # ./dev installs Ninja and not make. A folder that was configured before keeps its generator.
     generator = ["-G", "Ninja"] if shutil.which("ninja") and not os.path.exists(os.path.join(build, "CMakeCache.txt")) else []
     for command in (["cmake", "-S", ROOT, "-B", build, *generator, *OPTIONS], ["cmake", "--build", build, "--target", "taper_generated"]):
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A JMH benchmark: compares TensorImageUtils on a bitmap of 224 by 224 pixels with the arithmetic of
-// pytorch_android_torchvision. That library works in Java, pixel by pixel, with a division for each colour and an
-// absolute put into the buffer for each float.
+// pytorch_android_torchvision. pytorch_android_torchvision works in Java, pixel by pixel, with a division for each
+// colour and an absolute put into the buffer for each float.
 
 package dev.taper.bench;
 
@@ -29,7 +29,7 @@ public class BitmapBench {
   private static final float[] MEAN = TensorImageUtils.TORCHVISION_NORM_MEAN_RGB;
   private static final float[] STD = TensorImageUtils.TORCHVISION_NORM_STD_RGB;
 
-  /** A bitmap whose pixels take the same time to read in both libraries: reading them is a copy. */
+  /** A bitmap whose pixels take the same time to read in both libraries, because reading the pixels is only a copy. */
   private static final class Picture extends Bitmap {
     private final int[] colours = new Random(1).ints(COUNT).toArray();
 

@@ -7,8 +7,8 @@ import org.pytorch.PyTorchAndroid;
 import org.pytorch.Tensor;
 
 /**
- * ForwardBench MODEL N,C,H,W: measures Module.forward with a direct buffer in one thread. Prints microseconds, the
- * median of 41 rounds.
+ * ForwardBench MODEL N,C,H,W: measures Module.forward with a direct buffer in one thread. Prints the median of 41
+ * rounds, in microseconds.
  */
 final class ForwardBench {
   public static void main(String[] args) {

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh [pytorch_vision_jni.cpp]: measures the overhead of Java for a run. Compares bitmaps with PyTorch's published arithmetic in Java,
-# if Maven provides JMH, and camera images with the published source, if its path is given. Run `./dev build` first. If PyTorch is
-# installed, a model with almost no work is measured as well.
+# run.sh [pytorch_vision_jni.cpp]: measures how much longer a run takes from Java. Compares the conversion of bitmaps with PyTorch's
+# published arithmetic in Java, if Maven provides JMH, and the conversion of camera images with PyTorch's published source, if the path
+# of that source is given. Run `./dev build` first. If PyTorch is installed, a model with almost no work is measured as well.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 scratch=$(mktemp -d)

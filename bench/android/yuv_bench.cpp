@@ -17,8 +17,8 @@ extern "C" {
 namespace
 {
 
-// PyTorch's function calls JNI twice: to get the address of a buffer, and to get the floats of an array. These
-// functions replace both calls.
+// PyTorch's function calls JNI twice: to get the address of a buffer, and to get the floats of an array. The two
+// functions below replace these calls of JNI.
 void *address(JNIEnv *, jobject buffer)
 {
     return reinterpret_cast<void *>(buffer);

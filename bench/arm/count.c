@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A plugin for qemu-user (TCG plugins, API version 1) that counts the instructions between two marks, in total and by
 // function. A mark is a call of getpriority(77, number), which has no other effect. The counts are reproducible on a
-// busy machine, but they do not show the cost of an instruction on a core.
+// busy machine, but counts do not show how long an instruction takes on a real core.
 //
 //     cc -shared -fPIC -O1 -o count.so count.c
 //     qemu-aarch64 -plugin ./count.so[,top=N] PROGRAM
@@ -36,7 +36,7 @@ enum { GETPRIORITY_ARM = 96, GETPRIORITY_ARM64 = 141, MARK = 77, MOST = 1 << 15 
 
 typedef struct counter {
     const char *name;
-    uint64_t now, before; // instructions executed up to now, and up to the last mark
+    uint64_t now, before; // number of instructions executed up to now, and number at the last mark
 } counter;
 
 // Blocks of code contain pointers to the counters, which therefore must not move.

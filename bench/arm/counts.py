@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """counts.py FOLDER [MODEL...] [--system arm64|armhf] [--size N] [--precision P] [--cores A,B] [--top N] [--mca] [--torch SCRIPT_FOLDER]
 
-Counts the instructions (in millions) of one inference on arm64, or 32-bit ARM (armhf), for each model and core. The library is cross-built in
-FOLDER, once for each system, linked with infer.c, and run under qemu-user with count.c. The models take images. The counts are reproducible,
-because they depend only on the files and the sources.
+Counts the instructions (in millions) of one inference on arm64, or 32-bit ARM (armhf), for each model and core. The script cross-builds the library
+in FOLDER, once for each system, links it with infer.c, and runs the program under qemu-user with count.c. The models' inputs are images. The counts
+are reproducible, because they depend only on the files and the sources.
 
 --top N lists the functions with the most instructions. --torch adds the counts of PyTorch lite for the same file (XNNPACK; no int8), using
 torch.sh and torch_lite.py of that folder. --mca uses llvm-mca to estimate the inner loops with at least 8 product instructions on several cores:
@@ -21,7 +21,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 ROOT = os.path.dirname(os.path.dirname(HERE))
 SYSTEMS = {"arm64": ("aarch64-linux-gnu", "qemu-aarch64", "cortex-a53,cortex-a76,max"),
-           "armhf": ("arm-linux-gnueabihf", "qemu-arm", "cortex-a9")}  # compiler, emulator, cores
+           "armhf": ("arm-linux-gnueabihf", "qemu-arm", "cortex-a9")}  # prefix of the compiler's name, emulator, core
 MCA_CORES = ["cortex-a55", "neoverse-n1", "neoverse-v1", "apple-m1"]
 PRODUCT = re.compile(r"\s(fmla|fmls|fmul|smlal2?|smull2?|umlal2?|umull2?|smmla|usmmla|sdot|udot|usdot|sadalp|smlsl2?)\s")
 
@@ -83,7 +83,7 @@ def inner_loops(assembly):
         label = re.match(r"^\s*([.\w]+):", line)
         if label:
             places[label.group(1)] = i, function
-            # Numbers are labels of inline assembly, which may occur several times.
+            # A label that is a number belongs to inline assembly, and may occur several times.
             if not re.match(r"[.\d]", label.group(1)):
                 function = label.group(1)
         branch = re.search(r"\s(?:b\.?\w*|cbn?z|tbn?z)\s.*?(?:(\.L\w+)|(\d+)b)$", line)
@@ -112,7 +112,7 @@ def mca():
                 continue
             costs = []
             for core in MCA_CORES:
-                # A core of the list may lack the newest instructions, so they are enabled by name.
+                # A core may lack the newest instructions, so these are enabled by name.
                 answer = subprocess.run(["llvm-mca", "-mtriple=aarch64-linux-gnu", "-mcpu=" + core, "-mattr=+dotprod,+i8mm,+fullfp16",
                                          "-iterations=100"], input="\n".join(loop) + "\n", capture_output=True, text=True)
                 cycles = re.search(r"Total Cycles:\s+(\d+)", answer.stdout)

@@ -4,16 +4,16 @@
 [--form pt|ptl|opt.ptl] [--realtime] [--any-blas] [--folder DIR] [--plot FILE.svg]
 [--json FILE]
 
-Runs the same networks with the same weights and input in Taper and in every installed peer, alternating. Each engine runs in its own process,
-which is stopped while the others run, for R rounds of S seconds. Prints the median time of each engine, and the median of the ratio of Taper's
-time in each round to the engine's. --loads adds the times of load and first run, in L new processes. The results are compared with PyTorch's. BIN
-has `compare_worker`.
+Runs the same networks with the same weights and input in Taper and in every installed peer, alternating. Each engine runs in its own process, which
+is stopped while the others run, for R rounds of S seconds. Prints the median time of each engine, and the median of the ratio of Taper's time in each
+round to the engine's. --loads adds the times of load and first run, in L new processes. The script compares all results with PyTorch's. BIN is the
+folder of the program `compare_worker`.
 
 Peers: torch_lite (Debian's python3-torch: PyTorch Mobile in its fastest form); from the packages of PYTHON (default: this Python) onnxruntime,
-openvino, ncnn with pnnx, mnn; from the packages of EDGE executorch and litert with litert-torch (float networks). EDGE may be another Python,
-because these need another PyTorch. Peers that are not installed are skipped, with a note. Models are builders of torchvision, "+int8" as in
-make_zoo.py; missing files are made in DIR. On a machine with other load only the ratios are meaningful; --realtime runs everything under SCHED_RR,
-so that other load has less effect; this needs a privilege."""
+openvino, ncnn with pnnx, mnn; from the packages of EDGE executorch and litert with litert-torch (float networks). EDGE may be another Python than
+PYTHON, because executorch and litert need another PyTorch. Peers that are not installed are skipped, with a note. Models are builders of
+torchvision, "+int8" as in make_zoo.py; missing files are made in DIR. On a machine with other load only the ratios are meaningful; --realtime runs
+everything under SCHED_RR, which needs a privilege, so that other load has less effect."""
 import argparse
 import json
 import os
@@ -44,7 +44,7 @@ class Missing(Exception):
 
 
 def make_models(options, name, size):
-    """Returns the paths of the files without their suffixes."""
+    """Returns the path of the network's files, without a suffix."""
     if name.endswith("+int8") and not name.startswith("quantized_"):
         raise Missing(f"its builder has no int8; that of quantized_{name} has")
     path = os.path.join(options.folder, str(size), name.replace("+", "_"))
@@ -98,7 +98,7 @@ class Worker:
                                         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment,
                                         preexec_fn=realtime if options.realtime else None)
         line = self.process.stdout.readline()
-        while line and not re.match(r"^[\d.]+ [\d.]+ \d+$", line):  # skips lines that libraries print
+        while line and not re.match(r"^[\d.]+ [\d.]+ \d+$", line):  # skips lines that libraries print before the line of times
             line = self.process.stdout.readline()
         if not line:
             error = self.process.stderr.read().strip()

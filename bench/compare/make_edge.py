@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""make_edge.py PATH BUILDER SIZE: converts PATH.pt, written by make_models.py, to PATH.pte (ExecuTorch with XNNPACK) and PATH.tflite (LiteRT),
-for float networks. The weights come from the file, the module from torchvision's builder. Needs torch and torchvision, and executorch or
-litert-torch or both, which are newer than PyTorch 1.13."""
+"""make_edge.py PATH BUILDER SIZE: converts PATH.pt, written by make_models.py, to PATH.pte (ExecuTorch with XNNPACK) and PATH.tflite (LiteRT), for
+float networks. The weights come from the file, the module from torchvision's builder. Needs torch and torchvision, and executorch or litert-torch
+or both, which need a newer PyTorch than 1.13."""
 import sys
 import warnings
 
@@ -20,7 +20,7 @@ def network(path, name):
     module = builder(**options)
     module.load_state_dict(torch.jit.load(path + ".pt").state_dict(), strict=False)
 
-    class Plain(torch.nn.Module):  # returns the entry "out" of a network's dict
+    class Plain(torch.nn.Module):  # a module that returns only the entry "out" of a network's result dict
         def __init__(self):
             super().__init__()
             self.inner = module

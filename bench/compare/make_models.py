@@ -37,7 +37,7 @@ def main():
     path = os.path.join(folder, name.replace("+", "_"))
     x.numpy().tofile(path + ".input")
 
-    class Plain(nn.Module):  # returns the entry "out" of a network's dict
+    class Plain(nn.Module):  # a module that returns only the entry "out" of a network's result dict
         def __init__(self, inner):
             super().__init__()
             self.inner = inner
@@ -56,7 +56,7 @@ def main():
         try:
             # swin_v2 makes its masks with zero_, which PyTorch's exporter does not support.
             torch.onnx.register_custom_op_symbolic("aten::zero", lambda g, x: g.op("Sub", x, x), 9)
-            with torch.enable_grad():  # without gradients attention is one operator, which the exporter does not support
+            with torch.enable_grad():  # if gradients are disabled, attention becomes one operator, which the exporter does not support
                 torch.onnx.export(plain, x, path + ".onnx", opset_version=13 if int8 else 14)
         except Exception as e:
             print(f"{name}: no ONNX file: {str(e).splitlines()[0][:200]}", file=sys.stderr)

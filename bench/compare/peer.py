@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""peer.py PEER MODEL THREADS INPUT N,C,H,W: runs another engine with the protocol of worker.c. PEER is a function of this file and needs a Python
-package. Exit status 77 means that the package is not installed."""
+"""peer.py PEER MODEL THREADS INPUT N,C,H,W: runs an engine other than Taper, with the protocol of worker.c. PEER is a function of this file and
+needs a Python package. Exit status 77 means that the package is not installed."""
 import os
 import resource
 import sys
@@ -11,7 +11,8 @@ now = time.perf_counter
 
 
 def torch_lite(model, threads, x):
-    """PyTorch's lite interpreter in its fastest form: an optimized file and the input in channels_last, with the conversion inside the timing."""
+    """PyTorch's lite interpreter in its fastest form: an optimized file and the input in channels_last; the measured time includes the input's
+    conversion to channels_last."""
     import torch
     from torch.jit.mobile import _load_for_lite_interpreter
 
@@ -98,7 +99,7 @@ def mnn(model, threads, x):
 
 
 def executorch(model, threads, x):
-    """Uses XNNPACK's kernels, to which make_edge.py lowers."""
+    """ExecuTorch with XNNPACK's kernels, to which make_edge.py lowered the network."""
     import torch
     from executorch.extension.pybindings import portable_lib
 
@@ -111,7 +112,7 @@ def executorch(model, threads, x):
 
 
 def litert(model, threads, x):
-    """Uses XNNPACK's kernels, which are LiteRT's default."""
+    """LiteRT with XNNPACK's kernels, which are LiteRT's default."""
     from ai_edge_litert.interpreter import Interpreter
 
     yield

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""python_calls.py BUILD [ROUNDS]: compares the cost of a call from Python with torch.jit's, and with the same runs in C (`taper bench`).
+"""python_calls.py BUILD [ROUNDS]: compares the time of a call from Python in Taper and in torch.jit, and the time of the same runs in C (`taper
+bench`).
 
-Each of the three uses one thread, and they alternate in rounds. Figures are medians over the rounds, each of which gives a median, in
-microseconds."""
+The three programs use one thread each, and run in turns. A figure is the median of the rounds' medians, in microseconds."""
 import json
 import os
 import statistics

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // web.mjs PACKAGE MODEL.pt MODEL.onnx [ROUNDS]: compares Taper's module with ONNX Runtime's (npm: onnxruntime-web) on
-// the same network in Node.js, with one thread each, alternating, for an input of 1 x 3 x 224 x 224. Prints both
-// medians, the median of the ratios, and the difference of the results. Run it where Node.js finds onnxruntime-web, for
-// example in a folder with node_modules.
+// the same network in Node.js, with one thread each, alternating, for an input of 1 x 3 x 224 x 224. Prints the median
+// time of each, the median of the ratios, and the largest difference of the results. Run it where Node.js finds
+// onnxruntime-web, for example in a folder with node_modules.
 import {readFileSync} from 'node:fs';
 import {createRequire} from 'node:module';
 import {join, resolve} from 'node:path';

@@ -86,7 +86,8 @@ static void time_runs(worker *w, double seconds)
     printf("\n");
 }
 
-// Returns the first tensor of a result: the result itself, or the first tensor in a dict, tuple or list.
+// Returns the first tensor of a result: the result itself if it is a tensor, otherwise the first tensor in a dict,
+// tuple or list.
 static const taper_value *tensor_in(const taper_value *value)
 {
     taper_value *inner = NULL;
@@ -94,7 +95,7 @@ static const taper_value *tensor_in(const taper_value *value)
         if (taper_value_item(value, 0, &inner, NULL) != TAPER_OK) {
             return NULL;
         }
-        value = inner; // the outer container also holds a reference to this value
+        value = inner; // the outer container keeps `value` alive after this release
         taper_value_release(inner);
     }
     return value;

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""compare_ncnn.py TAPER FOLDER [--models NAME,…] [--rounds N]: compares Taper's Vulkan backend with ncnn's on the same driver. Both alternate
-for each model. FOLDER has NAME.pt, NAME.ncnn.param and NAME.input (made by bench/compare/compare.py). ncnn runs in its own process (--ncnn
-PYTHON with the wheel `ncnn`). Prints the smallest time of each and the median of the ratios."""
+"""compare_ncnn.py TAPER FOLDER [--models NAME,…] [--rounds N]: compares Taper's Vulkan backend with ncnn's on the same driver. Taper and ncnn run
+in turns for each model. FOLDER has NAME.pt, NAME.ncnn.param and NAME.input (made by bench/compare/compare.py). ncnn runs in its own process
+(--ncnn PYTHON with the wheel `ncnn`). Prints the smallest time of Taper and of ncnn, and the median of the ratios."""
 import argparse
 import json
 import os

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Helpers for the kernel benchmarks: time, memory, and the machine's peak rate. The peak is measured in the same run,
-// between the measurements compared with it, because clock rates and other load change from minute to minute.
+// Helpers for the kernel benchmarks: time, memory, and the machine's peak rate. The peak rate is measured in the same
+// run of the benchmark, between the kernels' measurements, because clock rates and other load change from minute to
+// minute.
 #ifndef TAPER_BENCH_KERNELS_H
 #define TAPER_BENCH_KERNELS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-double bench_now(void); // returns seconds
+double bench_now(void); // returns the time of a clock, in seconds
 // Returns 64-byte aligned memory filled with small numbers of mixed sign. Ends the program if there is no memory.
 float *bench_floats(size_t count);
 void bench_free(float *p);

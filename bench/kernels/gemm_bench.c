@@ -11,7 +11,7 @@
 
 typedef struct shape {
     const char *name;
-    size_t h, w, n, k, taps; // taps: 1 or 9, with stride 1
+    size_t h, w, n, k, taps; // image size, output and input channels; taps: 1 (1x1) or 9 (3x3), with stride 1
 } shape;
 
 static const shape shapes[] = {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Measures the int8 gemm entries on the layer shapes of MobileNetV2 and ResNet in one thread, as a multiple of the peak
-// rate of float multiply-adds, which is measured between the rounds. VNNI's own peak is a multiple of 4.
+// rate of float multiply-adds, which is measured between the rounds. With VNNI the largest possible multiple is 4.
 //   gemm_i8_bench [part of an entry's name] [--wide]
 #include <stdbool.h>
 #include <stdio.h>
@@ -11,7 +11,7 @@
 
 typedef struct shape {
     const char *name;
-    size_t h, w, n, k, taps, count; // taps: 1 or 9, with stride 1; count: number of layers of this shape
+    size_t h, w, n, k, taps, count; // taps: 1 (1x1) or 9 (3x3), with stride 1; count: layers of this shape
 } shape;
 
 static const shape shapes[] = {
@@ -60,7 +60,8 @@ static void run(void *argument)
                                         .ks = s->taps,
                                         .a = j->pointers + first,
                                         .a_tap_stride = m,
-                                        // Bytes between rows of A, for 1x1 convolutions.
+                                        // Bytes between rows of the matrix A for 1x1 convolutions; a 3x3 convolution
+                                        // reads A through pointers.
                                         .a_step = s->taps == 1 ? s->k : 0,
                                         .w = j->w + n / nr * panel,
                                         .c = j->c + first * s->n + n,

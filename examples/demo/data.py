@@ -17,7 +17,7 @@ from PIL import Image, ImageChops, ImageDraw, ImageFilter, ImageFont, ImageOps
 
 FONT = "/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf"
 PHOTOS = "/usr/lib/python3/dist-packages/sklearn/datasets/images/"
-TRAIN_END, HELDOUT_START = 352, 368          # columns of the 640 pixel wide photographs
+TRAIN_END, HELDOUT_START = 352, 368          # "train" uses columns 0 to TRAIN_END of the 640 pixel wide photographs, the other splits columns from HELDOUT_START on
 SPLITS = {"train": 1, "heldout": 2, "sample": 3}
 
 MEAN, STD = [0.485, 0.456, 0.406], [0.229, 0.224, 0.225]
@@ -39,7 +39,7 @@ SEGMENT_COLORS = {
 }
 SEGMENT_LABELS = list(SEGMENT_COLORS)
 SEGMENT_SIZE = 192
-STRANGERS = [label for label in GLYPHS if label not in SEGMENT_COLORS]    # classes that the segmenter treats as background
+STRANGERS = [label for label in GLYPHS if label not in SEGMENT_COLORS]    # classes of the classifier that the segmenter treats as background
 
 
 # ---------------------------------------------------------------- emoji
@@ -91,7 +91,7 @@ def photo_crop(rng, split, w, h):
     photo = _photos[rng.integers(2)]
     left, right = (0, TRAIN_END) if split == "train" else (HELDOUT_START, photo.width)
     scale = rng.uniform(0.3, 1.0) * min((right - left) / w, photo.height / h)
-    if scale > 1:                               # roughly keeps the aspect ratio of the crop
+    if scale > 1:                               # enlarges the crop, and roughly keeps its aspect ratio
         cw, ch = w * scale, h * scale * rng.uniform(0.75, 1.0)
     else:
         cw, ch = w * scale, h * scale
@@ -110,7 +110,7 @@ def colour(rng):
 
 
 def gradient(rng, w, h):
-    """Three colours along a random direction."""
+    """A gradient of three colours along a random direction."""
     a = rng.uniform(0, 2 * math.pi)
     t = (math.cos(a) * np.linspace(-1, 1, w)[None, :] + math.sin(a) * np.linspace(-1, 1, h)[:, None])
     t = (t / 1.5 + 1) / 2
@@ -120,7 +120,7 @@ def gradient(rng, w, h):
 
 
 def clouds(rng, w, h):
-    """Smooth noise of a few octaves between two or three colours."""
+    """Smooth noise, the sum of a few octaves, whose values select colours between two or three given ones."""
     total = np.zeros((h, w), np.float32)
     cells, weight = int(rng.integers(2, 6)), 1.0
     for _ in range(int(rng.integers(1, 5))):
@@ -153,7 +153,7 @@ def landscape(rng, w, h, layers=3):
 
 
 def shapes(rng, w, h):
-    """Plain clutter: ellipses, boxes and lines over a gradient."""
+    """A background of shapes: ellipses, boxes and lines over a gradient."""
     image = Image.fromarray(gradient(rng, w, h).astype(np.uint8))
     draw = ImageDraw.Draw(image)
     for _ in range(int(rng.integers(3, 12))):

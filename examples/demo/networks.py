@@ -1,4 +1,4 @@
-"""The demo's two networks: a small MobileNetV2 classifier and a DeepLabV3 segmenter on it."""
+"""The demo's two networks: a small MobileNetV2 classifier, and a DeepLabV3 segmenter whose backbone is similar to the classifier."""
 from typing import Dict
 
 import torch
@@ -73,7 +73,7 @@ class ASPPPooling(nn.Module):
 
 
 class ASPP(nn.Module):
-    """DeepLabV3's atrous spatial pyramid pooling: convolutions of one map with several dilations."""
+    """DeepLabV3's atrous spatial pyramid pooling: convolutions of one feature map, each with a different dilation."""
 
     def __init__(self, c_in, rates, c_out, c_project):
         super().__init__()

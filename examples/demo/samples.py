@@ -34,7 +34,7 @@ def sky(top, bottom, height=H):
 
 
 def drawn(image, draw_on, factor=3):
-    """Draws on an enlarged copy and shrinks it again, for smooth edges."""
+    """Draws on an enlarged copy of the image and shrinks the copy, so that edges are smooth."""
     big = image.resize((W * factor, H * factor), Image.Resampling.BICUBIC)
     draw_on(ImageDraw.Draw(big), factor)
     return big.resize((W, H), Image.Resampling.LANCZOS)
@@ -133,7 +133,7 @@ def make(out):
         path = os.path.join(folder, name)
         image = compose(scene)
         image.save(path, **({"quality": 88} if name.endswith("jpg") else {"optimize": True}))
-        image = Image.open(path)                 # the picture as it is decoded, because JPEG loses a little
+        image = Image.open(path)                 # reads the written file, because JPEG changes the pixels a little
         with torch.no_grad():
             scores = classifier(network_input(image, classify_meta))[0].softmax(0)
             classes = segmenter(network_input(image, segment_meta))["out"][0].argmax(0)

@@ -32,7 +32,7 @@ TASKS = {
         "meta": {"task": "classify", "size": [data.CLASSIFY_SIZE] * 2,
                  "mean": data.MEAN, "std": data.STD, "labels": data.CLASSIFY_LABELS},
     },
-    "segmenter": {                      # trained on small pictures, and used on larger ones
+    "segmenter": {                      # the network is trained on small pictures, and used on larger pictures
         "network": lambda: networks.Segmenter(len(data.SEGMENT_LABELS)),
         "example": data.segment_example, "train_size": 128,
         "steps": 2900, "batch": 16, "rate": 3e-3,
@@ -101,8 +101,8 @@ def train(name, out, steps):
 
 
 def export(name, network, out):
-    """Writes TorchScript for the full runtime (.pt) and optimised bytecode for the mobile one (.ptl)."""
-    def base_name(*args):              # the files contain the names of sources, so these are without a folder
+    """Writes TorchScript for the full runtime (.pt) and optimised bytecode for the lite interpreter (.ptl)."""
+    def base_name(*args):              # the written files contain names of sources; this function removes the folder from them
         lines, first, path = original(*args)
         return lines, first, os.path.basename(path) if path and path.startswith(HERE) else path
 
@@ -118,7 +118,7 @@ def export(name, network, out):
 # ---------------------------------------------------------------- measuring
 
 def evaluate(out, count):
-    """Measures the held-out accuracy of both networks with the .pt; the .ptl must agree."""
+    """Measures the held-out accuracy of both networks with the .pt files; the .ptl files must give the same classes."""
     with torch.no_grad():
         for name, task in TASKS.items():
             network = torch.jit.load(os.path.join(out, name + ".pt"))

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""score_spark.py MODEL IMAGES [OUT]: scores a folder of .npy pictures with Spark, as score_ray.py does with Ray.
+"""score_spark.py MODEL IMAGES [OUT]: scores a folder of .npy pictures with Spark; score_ray.py does this with Ray.
 
-The model's bytes are broadcast. Each Python worker loads them once, for any number of partitions."""
+The model's bytes are broadcast. Each Python worker loads the model once, for any number of partitions."""
 import io
 import os
 import sys
@@ -27,7 +27,7 @@ def scorer(model_bytes):
 
 
 def main(model_path, folder, out="scores.csv"):
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the workers use this Python
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # Spark's workers run the Python interpreter of this program
     spark = SparkSession.builder.master("local[2]").appName("taper").config("spark.ui.enabled", "false").getOrCreate()
     with open(model_path, "rb") as file:
         model_bytes = spark.sparkContext.broadcast(file.read())

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The page: shows a picture that the user selects and the classes that the worker's model finds in it.
 const SAMPLES = ['picnic.jpg', 'lake.jpg', 'garden.jpg', 'forest.jpg', 'night.png', 'hills.png'];
-const LARGEST = 1024; // limit of both sides; larger pictures take time and do not help the network
+const LARGEST = 1024; // largest width and height of a picture, in pixels; larger pictures take more time without better results
 const element = id => document.getElementById(id);
 const worker = new Worker(new URL('worker.js', import.meta.url), {type: 'module'});
-let number = 0; // number of the current picture; results of earlier ones are ignored
+let number = 0; // number of the current picture; results for earlier pictures are ignored
 
 function say(text, failed = false) {
     element('status').textContent = text;
@@ -46,7 +46,7 @@ worker.onmessage = ({data}) => {
 };
 worker.onerror = event => say(`The worker ended: ${event.message}`, true);
 
-// source: a File, or a promise of a Blob.
+// Shows a picture and asks the worker for its classes. source: a File, or a promise of a Blob.
 async function classify(source, name) {
     const mine = ++number;
     element('classes').replaceChildren();

@@ -53,7 +53,7 @@ def _read(words, found):
         text, first = words[i][1:]
         depth += (text in ("(", "[")) - (text in (")", "]"))
         if depth == 0 and text == "{":
-            if first: # the body of a function ends with a brace in the first column; braces in branches of #if may not match
+            if first: # the body of a function ends with a brace in the first column; braces inside a function may not match, because several branches of #if may open the same block
                 end = next((k for k in range(i, len(words)) if words[k][1] == "}" and words[k][2]), len(words))
             else:
                 end = _closing(words, i, "{", "}")
@@ -85,7 +85,7 @@ def _closing(words, i, opens, closes):
 
 
 def _ends_in(words, *keys):
-    """Returns true if a brace after these words begins a struct, union or enum, with or without a tag."""
+    """Returns true if an opening brace directly after these words begins a struct, union or enum, with or without a tag."""
     return any(word[1] in keys for word in words[-2:]) and words[-1][1] != ")"
 
 
@@ -123,7 +123,7 @@ def _read_declaration(words, found):
             if after in ("=", "[", ";", ",", "(") and words[k - 1][1] not in ("struct", "enum", "union"):
                 if not (text.isupper() and after == "("):
                     found.add(text)
-                if after == "(": # the rest of a function's declaration has only names of parameters
+                if after == "(": # after the opening parenthesis a function's declaration has only names of parameters
                     return
         # names of pointers to functions: (*name)(…), (*const name[])(…)
         if text == "(" and depth == 0 and k + 3 < len(words) and words[k + 1][1] == "*":

@@ -80,7 +80,7 @@ class Library:
 
     def made_names(self):
         """Returns {name: sources} of static names that macros make. Kernels of other architectures are preprocessed as well, without the headers
-        they include."""
+        that they include."""
         isas = {isa.key: isa for isa in self.isas}
         owners = collections.defaultdict(set)
         with tempfile.TemporaryDirectory() as empty, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
@@ -111,7 +111,7 @@ def preprocess(command, path, text=None):
 
 
 def _read_hot():
-    """The files with loops over elements, which small builds compile for speed as well."""
+    """The files with loops over elements, which even small builds compile for speed."""
     with open(os.path.join(ROOT, "cmake/TaperOptimize.cmake")) as file:
         return set(re.search(r"set\(TAPER_HOT_SOURCES\n([^)]*)\)", file.read()).group(1).split())
 

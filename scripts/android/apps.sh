@@ -20,7 +20,7 @@ done
 [ -e $framework ] || skip "APKs need $framework (package android-framework-res)"
 [ -e "$repository/pytorch_android/$version" ] || skip "no AARs in $repository: ANDROID_NDK or ANDROID_SYSROOT gives them"
 
-# maven GROUP:NAME:VERSION: the jar's path.
+# maven GROUP:NAME:VERSION: downloads the jar if it is missing, and sets $jar to its path.
 maven() {
     jar=$tools/$(echo "$1" | cut -d: -f2)-$(echo "$1" | cut -d: -f3).jar
     [ -e "$jar" ] || mvn -q -B dependency:copy "-Dartifact=$1" "-DoutputDirectory=$tools" >"$tools/maven.log" 2>&1 ||
@@ -36,7 +36,7 @@ dx=$jar
 [ -e "$out/debug.keystore" ] || keytool -genkeypair -keystore "$out/debug.keystore" -storepass android -keypass android -alias debug \
     -keyalg RSA -keysize 2048 -validity 10000 -dname "CN=Debug" >/dev/null 2>&1
 
-# Unpacks the libraries' classes and .so files as they are in an app.
+# Unpacks the classes and .so files of the AARs to where an app has them.
 classes=""
 for name in pytorch_android pytorch_android_torchvision; do
     python3 -m zipfile -e "$repository/$name/$version/$name-$version.aar" "$work/$name"

@@ -3,9 +3,9 @@
 # build.sh OUT [options of cmake]: builds the Android binding's libraries for each ABI in ANDROID_ABIS (all four), and their AARs in
 # OUT/repository. library.sh selects the compiler: ANDROID_NDK, or ANDROID_SYSROOT. The classes come from a build for this machine in
 # BUILD (build). TAPER_HOME is the address of the project for POMs; without it the POMs have no address. An app's library runs models and
-# does not write them; -DTAPER_WITH_DRAFTS=ON adds the code that writes models. With other options Vulkan is omitted and limits of size
-# are not checked. Every machine must make the same files for a version. If the compiler of shaders or Vulkan's headers are missing,
-# nothing is built unless an option omits Vulkan.
+# does not write them; -DTAPER_WITH_DRAFTS=ON adds the code that writes models. If other options are given, the libraries have no Vulkan
+# and the limits of size are not checked. Every machine must make the same files for a version. If the compiler of shaders or Vulkan's
+# headers are missing, nothing is built unless an option omits Vulkan.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/android
@@ -16,8 +16,8 @@ build=${BUILD:-$root/build}
 abis=${ANDROID_ABIS:-arm64-v8a armeabi-v7a x86_64 x86}
 status=0
 
-VULKAN_LIMIT=885000 # bytes that Vulkan may add
-limit_of() {        # most bytes of libpytorch_jni.so, stripped, without Vulkan
+VULKAN_LIMIT=885000 # number of bytes that Vulkan may add to libpytorch_jni.so
+limit_of() {        # limit_of ABI: prints the size limit of libpytorch_jni.so in bytes, stripped, without Vulkan
     case $1 in
     arm64-v8a) echo 2010000 ;;
     armeabi-v7a) echo 1665000 ;;

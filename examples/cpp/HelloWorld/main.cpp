@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-// Reads a binary PPM with one byte for each colour and returns the floats that the model takes, channel after channel.
+// Reads a binary PPM with one byte for each colour and returns the model's input: floats, channel after channel.
 static std::vector<float> read_picture(const std::string &path, int64_t &height, int64_t &width)
 {
     const float mean[] = {0.485F, 0.456F, 0.406F}, deviation[] = {0.229F, 0.224F, 0.225F};

@@ -40,7 +40,7 @@ int main(int argc, char **argv)
 
         const at::Tensor picture = read_picture(argv[2]);
         const c10::IValue result = module.forward({picture});
-        // torchvision's DeepLabV3 returns a dict, other models return only the scores.
+        // torchvision's DeepLabV3 returns a dict, models with another interface return only the scores.
         const at::Tensor scores =
             result.isGenericDict() ? result.toGenericDict().at("out").toTensor() : result.toTensor();
         const at::Tensor classes = scores.argmax(1).squeeze(0);

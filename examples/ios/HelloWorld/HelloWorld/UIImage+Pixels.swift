@@ -2,8 +2,8 @@
 import UIKit
 
 extension UIImage {
-    /// Returns the picture at this size, prepared for networks of ImageNet: all red, then all green, then all blue
-    /// values, each minus its mean and divided by its standard deviation.
+    /// Returns the picture resized to width x height, prepared for networks of ImageNet: all red, then all green, then
+    /// all blue values, each minus its mean and divided by its standard deviation.
     func normalized(width: Int, height: Int) -> [Float32]? {
         var pixels = [UInt8](repeating: 0, count: width * height * 4)
         guard let image = cgImage, let space = CGColorSpace(name: CGColorSpace.sRGB),
