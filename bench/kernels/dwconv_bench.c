@@ -9,7 +9,7 @@
 #include "ops/kernels/kernel_select.h"
 
 typedef struct shape {
-    size_t kernel, stride, width, channels, count; // kernel: width of the filter; count: layers of this shape in MobileNetV2
+    size_t kernel, stride, width, channels, count; // kernel: side of the filter; count: layers in MobileNetV2
 } shape;
 
 static const shape shapes[] = {

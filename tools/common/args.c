@@ -69,7 +69,7 @@ static bool parse_triple(const char *text, double triple[3])
 static bool texts_add(arg_texts *texts, int argc, const char *text)
 {
     if (texts->items == NULL) {
-        // This size is sufficient, because there cannot be more texts than arguments.
+        // This size is sufficient, because the list cannot have more texts than the command line has arguments.
         texts->items = calloc((size_t)argc, sizeof *texts->items);
         if (texts->items == NULL) {
             return false;
@@ -79,7 +79,8 @@ static bool texts_add(arg_texts *texts, int argc, const char *text)
     return true;
 }
 
-// Stores the value of an option. Returns ARGS_GO_ON, or the exit status after an invalid value was reported.
+// Stores the value of an option in the option's target. Returns ARGS_GO_ON, or the exit status after reporting an
+// invalid value.
 static int store(const arg_table *table, const arg_option *option, int argc, const char *value)
 {
     switch (option->kind) {
@@ -129,7 +130,8 @@ static bool is_name_with_one_dash(const char *argument, const char *name)
     return strncmp(argument, name + 1, strlen(name + 1)) == 0;
 }
 
-// Returns the option that an argument names. *value is the value in the same argument, or NULL.
+// Returns the option that an argument names. *value is the value in the same argument, such as "3" in "--threads=3", or
+// NULL if there is none.
 static const arg_option *find_option(const arg_table *table, const char *argument, const char **value)
 {
     *value = NULL;

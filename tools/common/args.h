@@ -23,9 +23,9 @@ typedef struct arg_texts {
 
 typedef struct arg_option {
     const char *name; // name, such as "--input"
-    char letter;      // letter, such as 'i' for "-i"; 0 for none
+    char letter;      // letter of the short form, such as 'i' for "-i"; 0 if there is none
     arg_kind kind;
-    void *target; // variable for the value; changed only if the option is given
+    void *target; // variable that receives the value; it changes only if the option is given
     long minimum, maximum;
 } arg_option;
 
@@ -33,7 +33,7 @@ typedef struct arg_table {
     const char *usage;
     const arg_option *options;
     size_t option_count;
-    size_t minimum, maximum; // number of positional arguments
+    size_t minimum, maximum; // smallest and largest number of positional arguments
     const char *missing;     // error for too few arguments, such as "MODEL is missing"
     arg_texts *positional;
 } arg_table;

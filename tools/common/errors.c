@@ -38,7 +38,7 @@ bool errors_reported(void)
 static void put_head(const char *subject)
 {
     reported = true;
-    fflush(stdout); // printed first, because messages must follow earlier output
+    fflush(stdout); // pending output is printed first, because the error message must come after it
     fprintf(stderr, "%s: error: ", program);
     if (subject != NULL) {
         text_put(stderr, subject, strlen(subject), false);

@@ -31,7 +31,8 @@ bool error_report(const char *subject, const char *format, ...) ERRORS_PRINTF(2,
 bool error_report_library(const char *subject, const taper_error *error);
 bool error_report_memory(const char *subject);
 
-// Returns true if an error was reported. Programs then omit notes, so that the error is the last thing the user sees.
+// Returns true if an error was reported. After an error, programs omit notes, so that the error is the last thing the
+// user sees.
 bool errors_reported(void);
 
 // Prints the message and the command that prints the usage text, which is taken from the beginning of `usage`:

@@ -7,7 +7,7 @@
 #include <stddef.h>
 
 typedef struct file_list {
-    char **paths; // paths, sorted within each folder
+    char **paths; // paths of the files; paths from one folder are sorted
     size_t count, capacity;
 } file_list;
 

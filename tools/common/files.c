@@ -112,13 +112,14 @@ static void watch(const char *temporary)
         memset(&action, 0, sizeof action);
         action.sa_handler = on_signal;
         sigemptyset(&action.sa_mask);
-        // A signal that is ignored stays ignored, because nohup and similar programs do that on purpose.
+        // A signal that is already ignored stays ignored, because programs such as nohup ignore signals on purpose.
         if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler != SIG_IGN) {
             sigaction(signals[i], &action, NULL);
         }
     }
 #ifdef SIGXFSZ
-    // Writing a file beyond `ulimit -f` then fails like any other write, with a message and without a partial file.
+    // With SIGXFSZ ignored, a write beyond `ulimit -f` fails like any other write, with a message and without a partial
+    // file.
     signal(SIGXFSZ, SIG_IGN);
 #endif
 }
@@ -150,8 +151,8 @@ static char *link_target(const char *path)
     return target;
 }
 
-// Returns the target of a symbolic link, which may not exist yet, so that renaming does not replace the link. Returns a
-// copy of path if it is no link.
+// Returns the target of a symbolic link, so that renaming a file to it does not replace the link. The target need not
+// exist. Returns a copy of path if it is no link.
 static char *resolve(const char *path)
 {
     char *real = realpath(path, NULL);
@@ -179,8 +180,8 @@ static FILE *open_temporary(output_file *output)
     }
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         snprintf(output->temporary, size, "%s.%ld-%u.tmp", output->path, (long)getpid(), attempt);
-        // The path is registered before the file exists. A file with this name belongs to this process, or to a process
-        // that has ended.
+        // The path is registered for removal by a signal handler before the file exists. A file with this name belongs
+        // to this process, or to a process that has ended.
         watch(output->temporary);
         const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (descriptor >= 0) {
@@ -210,7 +211,7 @@ bool output_open(output_file *output, const char *path)
     if (exists && S_ISDIR(status.st_mode)) {
         errno = EISDIR;
     } else if (exists && ((status.st_mode & 0222) == 0 || access(output->path, W_OK) != 0)) {
-        output_discard(output); // fails, because renaming would replace a file that its owner has protected
+        output_discard(output); // fails, because renaming would replace a write-protected file
         return error_report(path, "cannot write: the file is read-only; remove it, or write to another");
     } else if (exists && !S_ISREG(status.st_mode)) {
         output->stream = fopen(output->path, "wb");
@@ -228,8 +229,8 @@ bool output_open(output_file *output, const char *path)
     return true;
 }
 
-// File systems store the bytes of a renamed file no later than its name, so rename waits until all bytes are written.
-// Writing in steps keeps the disk busy before that.
+// File systems store the bytes of a renamed file no later than its name, so rename waits until all bytes are on the
+// disk. Asking the system to write in steps makes this wait short.
 static void start_writing(output_file *output)
 {
 #if defined(SYNC_FILE_RANGE_WRITE) && !defined(__ANDROID__) // Android has sync_file_range since API 26

@@ -10,7 +10,7 @@ typedef struct fresh_tensor {
     taper_value *value; // tensor, a reference
     void *kept;
     size_t bytes;
-    bool changes; // true if a run has written to the tensor
+    bool changes; // true if an earlier run has written to the tensor
 } fresh_tensor;
 
 static bool library_failed(const fresh_inputs *f)
@@ -65,8 +65,8 @@ static bool keep(fresh_inputs *f, taper_value *value)
     return done;
 }
 
-// Splits "Dict[str, List[Tensor]]" into its two types, and "List[Tensor]" into its one type. Both results are NULL if
-// the text is neither.
+// Splits "Dict[str, List[Tensor]]" into its two types, and "List[Tensor]" into its one type (*second is NULL). Both
+// results are NULL for any other text.
 static void parts_of(char *text, const char **first, const char **second)
 {
     char *open = strchr(text, '['), *close = strrchr(text, ']');
@@ -168,8 +168,8 @@ static void drop_values(fresh_inputs *fresh)
 
 bool fresh_inputs_next(fresh_inputs *fresh)
 {
-    // Comparing large tensors displaces data from the caches that the run would use. A tensor that no run has changed
-    // is therefore checked less and less often.
+    // Comparing large tensors displaces data that a run needs from the caches. So the longer no run has changed a
+    // tensor, the less often it is compared.
     enum { FIRST = 4 };
     const size_t run = fresh->runs++;
     const bool look = run <= FIRST || (run & (run - 1)) == 0;

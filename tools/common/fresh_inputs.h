@@ -15,17 +15,17 @@ typedef struct fresh_inputs {
     taper_error *error;
     taper_value *const *given; // values that the caller gave, borrowed; runs get copies of their lists and dicts
     size_t count;
-    taper_value **values;         // inputs of the next run, owned by this struct
+    taper_value **values;         // inputs of the next run; the struct owns references to them
     struct fresh_tensor *tensors; // tensors in the given values to which a run can write, with copies of their bytes
     size_t tensor_count, tensor_room, runs;
 } fresh_inputs;
 
-// Copies the bytes of the tensors. given must stay valid until fresh_inputs_release. Failures are reported, and then
-// nothing needs to be released.
+// Copies the bytes of the tensors in the given values. `given` must stay valid until fresh_inputs_release. Failures are
+// reported, and then nothing needs to be released.
 bool fresh_inputs_begin(taper_context *context, taper_error *error, taper_value *const *given, size_t count,
                         fresh_inputs *fresh);
-// Makes fresh->values for the next run: new lists, dicts and tuples of the given tensors, with the bytes of the tensors
-// restored.
+// Makes fresh->values for the next run: new lists, dicts and tuples that contain the given tensors, whose original
+// bytes are restored.
 bool fresh_inputs_next(fresh_inputs *fresh);
 void fresh_inputs_release(fresh_inputs *fresh);
 

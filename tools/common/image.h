@@ -10,12 +10,12 @@
 #include <stddef.h>
 
 enum {
-    IMAGE_SIDE_LIMIT = 16384,    // longest side in pixels; 268 million pixels for a square
-    IMAGE_MEGAPIXELS_MOST = 269, // 16384 squared in megapixels, rounded up
+    IMAGE_SIDE_LIMIT = 16384,    // largest width or height in pixels; a square of this size has 268 million pixels
+    IMAGE_MEGAPIXELS_MOST = 269, // largest area in megapixels: 16384 squared, rounded up
     // Largest number of pixels by default, 134 million: cameras with 108 megapixels write fewer.
     IMAGE_PIXELS_ALLOWED = 1 << 27,
     IMAGE_REDUCED_ABOVE = 1 << 24, // number of pixels up to which pictures are never reduced
-    IMAGE_REDUCED_SPARE = 4,       // a reduced picture is at least this many times as large as needed
+    IMAGE_REDUCED_SPARE = 4,       // a reduced picture is at least this many times as wide and high as needed
 };
 
 typedef struct image {
@@ -29,7 +29,7 @@ typedef struct image {
 // Options of image_read. A member that is 0 has its default value.
 typedef struct image_reading {
     size_t most_pixels; // largest number of pixels in a picture that is accepted; 0 for IMAGE_PIXELS_ALLOWED
-    int needed;         // longer side after a later resize, in pixels; 0 if every pixel of the file is needed
+    int needed;         // longer side in pixels after a later resize; 0 if every pixel of the file is needed
 } image_reading;
 
 bool image_create(const char *subject, int width, int height, image *out);
@@ -61,13 +61,13 @@ typedef struct image_decoding {
     int orientation;    // orientation from EXIF, 1 to 8; 0 if unknown
     char problem[256];  // reason why decoding failed
 } image_decoding;
-// Decides whether a picture of this size may be decoded, and sets the divisor if so. Returns false with the reason in
-// `problem`. Decoders do not print errors, because a progress line may be on the terminal.
+// Sets the divisor if a picture of this size may be decoded. Returns false with the reason in `problem`. Decoders do
+// not print errors, because a progress line may be on the terminal.
 bool image_decoding_accept(image_decoding *decoding, unsigned width, unsigned height);
 // Allocates the pixels of `out` for this size, which is the accepted size divided by the divisor. Also allocates `row`
 // with that many bytes.
 bool image_decoding_start(image_decoding *decoding, int width, int height, size_t row);
-// Returns the number of bytes that a decoder may allocate in addition to the picture.
+// Returns the number of bytes that a decoder may allocate in addition to the picture's pixels.
 size_t image_decoding_memory(const image_decoding *decoding);
 bool image_decode_png(image_decoding *decoding);
 bool image_decode_jpeg(image_decoding *decoding);

@@ -36,7 +36,7 @@ int image_exif_orientation(const unsigned char *bytes, size_t size)
     }
     const tiff t = {bytes, size, bytes[0] == 'I'};
     const size_t first = number_at(&t, 4, 4);
-    const uint32_t entries = number_at(&t, first, 2); // number of entries; 0 if `first` is beyond the end
+    const uint32_t entries = number_at(&t, first, 2); // entries of the first TIFF directory; 0 beyond the end
     for (uint32_t i = 0; i < entries; i++) {
         const size_t at = first + 2 + (size_t)i * ENTRY;
         if (at > size || size - at < ENTRY) {
@@ -52,7 +52,7 @@ int image_exif_orientation(const unsigned char *bytes, size_t size)
 
 bool image_turn(const char *subject, int orientation, image *picture)
 {
-    // For each orientation: whether x and y are swapped, and which of them is then reversed.
+    // For each orientation: whether x and y are swapped, and which axes are reversed after the swap.
     static const struct {
         bool swap, flip_x, flip_y;
     } turns[] = {

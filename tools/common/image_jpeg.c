@@ -18,8 +18,8 @@ typedef struct jpeg_failure {
     struct jpeg_progress_mgr progress;
 } jpeg_failure;
 
-// Limit on scans times pixels: each scan of a progressive file covers the whole picture but may take only a few bytes
-// of the file.
+// Limit on the number of scans times the number of pixels: each scan of a progressive file covers the whole picture but
+// may take only a few bytes of the file.
 #define SCANNED_PIXELS_LIMIT ((size_t)1 << 31)
 #define SCANS_ALWAYS_ALLOWED 16
 
@@ -69,7 +69,7 @@ static bool check_coefficients(const struct jpeg_decompress_struct *info, image_
     }
     const size_t bytes = across * down * BLOCK_BYTES / most * parts;
     if (bytes > image_decoding_memory(d)) {
-        // Computes the megapixels for which image_decoding_memory would be large enough.
+        // number of megapixels, as the value of --load-pixels, with which this file could be decoded
         const size_t wish = (bytes / 3 + 999999) / 1000000;
         char advice[64] = "save it as a plain JPEG";
         if (wish <= IMAGE_MEGAPIXELS_MOST) {
@@ -96,7 +96,7 @@ static void row_from_cmyk(const unsigned char *cmyk, int width, unsigned char *r
 
 static int find_orientation(const struct jpeg_decompress_struct *info)
 {
-    static const char head[] = "Exif\0"; // the length includes the terminating NUL
+    static const char head[] = "Exif\0"; // the mark has two NULs; the second one ends the string
     for (jpeg_saved_marker_ptr marker = info->marker_list; marker != NULL; marker = marker->next) {
         if (marker->data_length > sizeof head && memcmp(marker->data, head, sizeof head) == 0) {
             return image_exif_orientation(marker->data + sizeof head, marker->data_length - sizeof head);

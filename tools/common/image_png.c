@@ -55,7 +55,7 @@ static void set_transforms(png_structp png, png_infop info)
     png_set_strip_alpha(png);
 }
 
-// Makes libpng skip texts and profiles, because a small compressed one could be expanded to megabytes.
+// Makes libpng skip texts and profiles, because a few compressed bytes could be expanded to megabytes.
 static void ignore_texts(png_structp png)
 {
 #ifdef PNG_HANDLE_AS_UNKNOWN_SUPPORTED
@@ -113,7 +113,8 @@ static void add_rows(png_structp png, png_infop info, int width, int height, png
     }
 }
 
-// Each reduced pixel is the mean of its pixels in the file. Blocks at the right and lower border have fewer pixels.
+// Each pixel of the reduced picture is the mean of a block of the file's pixels. Blocks at the right and lower border
+// have fewer pixels.
 static bool read_reduced(png_structp png, png_infop info, int width, int height, image_decoding *d)
 {
     const int divisor = d->divisor, across = (width + divisor - 1) / divisor, down = (height + divisor - 1) / divisor;
@@ -210,7 +211,7 @@ static bool write_picture(encoding *e, png_structp png, png_infop info, const im
     png_set_IHDR(png, info, (png_uint_32)picture->width, (png_uint_32)picture->height, 8,
                  channels == 3 ? PNG_COLOR_TYPE_RGB : PNG_COLOR_TYPE_GRAY, PNG_INTERLACE_NONE,
                  PNG_COMPRESSION_TYPE_DEFAULT, PNG_FILTER_TYPE_DEFAULT);
-    png_set_compression_level(png, 4); // higher levels are much slower and make photos hardly smaller
+    png_set_compression_level(png, 4); // levels above 4 are much slower, and make files of photos hardly smaller
     png_write_info(png, info);
     for (int y = 0; y < picture->height; y++) {
         png_write_row(png, picture->pixels + (size_t)y * (size_t)picture->width * channels);

@@ -77,7 +77,7 @@ bool image_decoding_start(image_decoding *decoding, int width, int height, size_
 {
     image *out = decoding->out;
     decoding->row = calloc(row, 1);
-    // The memory is zeroed, so a part is black if a damaged file lacks it.
+    // The memory is zeroed, so the parts that a damaged file lacks are black.
     out->pixels = calloc((size_t)width * (size_t)height, 3);
     out->width = width;
     out->height = height;

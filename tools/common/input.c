@@ -77,7 +77,7 @@ static bool list_convert(const input_source *source, const json_value *json, con
 }
 
 // Sets *text to the text of a type for the library. If the type is unknown, *text is `otherwise`; if `otherwise` is
-// NULL too, the library takes the type of the first item.
+// also NULL, the library takes the type of the first item.
 static bool type_string(const input_source *source, const taper_type *type, const char *otherwise,
                         char buffer[TYPE_BYTES], const char **text)
 {
@@ -229,7 +229,7 @@ static bool convert_complex(const input_source *source, const json_value *json, 
     return check(source, taper_value_complex(source->context, re, im, value, source->error));
 }
 
-// Returns true if JSON of this kind may stand for the type; used to choose a member of a Union.
+// Returns true if JSON of this kind may stand for the type; decides which member type of a Union an input gets.
 static bool may_be(const json_value *json, const taper_type *type)
 {
     const bool tensor = is_quantized_form(json) || (json->kind == JSON_TEXT && json->text[0] == '@');
@@ -285,7 +285,7 @@ static bool convert_tuple(const input_source *source, const json_value *json, co
     return make_tuple(source, json, type, value);
 }
 
-// A class without further information may be a named tuple.
+// If the model does not describe a class, the class may be a named tuple.
 static bool convert_class(const input_source *source, const json_value *json, taper_value **value)
 {
     const bool items = json->kind == JSON_ARRAY || (json->kind == JSON_OBJECT && !is_quantized_form(json));
@@ -344,7 +344,7 @@ static bool convert(const input_source *source, const json_value *json, const ta
 
 bool input_from_json(const input_source *source, const json_value *json, const taper_type *type, taper_value **value)
 {
-    // An INPUT may name a file without '@'. With a declared type of string it remains a string.
+    // An INPUT may name a file without '@'. If the declared type is string, the INPUT remains a string.
     if (json->kind == JSON_TEXT && json->text[0] != '@' && input_names_tensor(json->text) && type == NULL) {
         *value = NULL;
         return input_tensor_file(source, json->text, value);
@@ -395,7 +395,7 @@ bool input_from_text(const input_source *source, const char *text, const taper_t
     if (text[0] != '"' && text[0] != '[' && text[0] != '{' && (text[0] == '@' || input_names_tensor(text))) {
         return tensor_from_text(source, text, type, value);
     }
-    // may_be_json is true for an empty text too, because strchr finds the NUL.
+    // may_be_json is also true for an empty text, because strchr finds the terminating NUL.
     bool may_be_json = strchr("\"[{-+0123456789 \t\r\n", text[0]) != NULL;
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         may_be_json = may_be_json || strncmp(text, words[i], strlen(words[i])) == 0;

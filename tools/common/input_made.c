@@ -50,7 +50,7 @@ static unsigned char *elements_create(const input_source *source, taper_dtype dt
     return data;
 }
 
-// Makes a tensor of the elements, which the value then owns. They are freed after a failure.
+// Makes a tensor of the elements and takes ownership of them: the tensor owns the elements, or a failure frees them.
 static bool make_tensor(const input_source *source, taper_dtype dtype, size_t rank, const int64_t *sizes,
                         unsigned char *data, size_t count, taper_value **value)
 {
@@ -141,8 +141,8 @@ static bool parse_sizes(const input_source *source, const char **text, int64_t s
     return true;
 }
 
-// Returns a number uniform in [0, 1) with 24 bits. It depends only on the indices of the input and the element
-// (splitmix64).
+// Returns a number uniform in [0, 1) with 24 bits. The number depends only on the index of the input and the index of
+// the element (splitmix64).
 static double random_number(size_t input, size_t index)
 {
     uint64_t x = ((uint64_t)input + 1) * UINT64_C(0xD1342543DE82EF95) + (index + 1) * UINT64_C(0x9E3779B97F4A7C15);
@@ -202,8 +202,8 @@ static bool read_rank(const input_source *source, const json_value *json, array_
     return true;
 }
 
-// Checks that each array at `depth` has the size of the first array at this depth, and that all numbers are as deep as
-// the first number.
+// Checks that each array at `depth` has the size of the first array at this depth, and that all numbers are nested as
+// deep as the first number.
 static bool check_items(const input_source *source, const json_value *json, size_t depth, array_shape *shape)
 {
     if (depth == shape->rank) {

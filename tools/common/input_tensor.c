@@ -70,7 +70,7 @@ static void narrow_to_bfloat16(unsigned char *data, npy_array *array)
 
 static void dense_strides(const npy_array *array, bool reversed, int64_t strides[TAPER_MAX_RANK])
 {
-    uint64_t stride = 1; // may overflow, because an empty array has huge sizes in some files
+    uint64_t stride = 1; // unsigned, because it may overflow: an empty array has huge sizes in some files
     for (size_t k = 0; k < array->rank; k++) {
         const size_t i = reversed ? k : array->rank - 1 - k;
         strides[i] = (int64_t)(stride & INT64_MAX);
@@ -203,8 +203,8 @@ static bool take_number(const npz_archive *npz, const char *key, const char *suf
     return done;
 }
 
-// If the archive has a scale and a zero point for an array of integers, which result.h writes, the array is a quantized
-// tensor.
+// If the archive has a scale and a zero point for an array of integers, the array becomes a quantized tensor. result.h
+// writes such archives.
 static bool take_quantization(const npz_archive *npz, const char *key, const unsigned char *bytes, size_t size,
                               tensor_options *options)
 {

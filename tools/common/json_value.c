@@ -49,7 +49,7 @@ static taper_status parse_items(taper_json *json, json_value *value, taper_json_
     taper_json_text key;
     bool more;
     TAPER_TRY(taper_json_enter(json, kind));
-    for (;;) { // recursive; the reader limits the depth
+    for (;;) { // make_value calls itself for items; the reader limits the depth
         TAPER_TRY(kind == TAPER_JSON_ARRAY ? taper_json_next(json, &more) : taper_json_member(json, &key, &more));
         if (!more) {
             return TAPER_OK;

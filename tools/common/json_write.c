@@ -24,7 +24,7 @@ void json_put_text(FILE *stream, const char *text, size_t length)
         } else if (utf8_is_control(text + i, bytes)) {
             fprintf(stream, "\\u%04x", (unsigned)(unsigned char)text[i + bytes - 1]);
         } else if (bytes == 0) {
-            // The byte is not UTF-8. It is written as by Python's "surrogateescape", so that no byte is lost.
+            // A byte that is not UTF-8 is written as Python's "surrogateescape" writes it, so that no byte is lost.
             fprintf(stream, "\\udc%02x", c);
         } else {
             fwrite(text + i, 1, bytes, stream);

@@ -23,8 +23,8 @@ bool markup_close_picture(output_file *output, const char *path);
 // Opens a page and writes its head. The caller writes the body and calls markup_close_page.
 bool markup_open_page(output_file *output, const char *path, const char *title);
 bool markup_close_page(output_file *output, const char *path);
-// Ends a file that one of these functions opened. Returns false, and removes the file, if some bytes could not be
-// written.
+// Ends a file that markup_open_picture or markup_open_page opened. Returns false, and removes the file, if some bytes
+// could not be written.
 bool markup_close_file(output_file *output, const char *path);
 
 #endif

@@ -166,7 +166,7 @@ const char *npy_descr(taper_dtype dtype)
 size_t npy_header(char header[NPY_HEADER_MAX], const char *descr, size_t rank, const int64_t *sizes)
 {
     char *text = header + 10;
-    const size_t room = NPY_HEADER_MAX - 10 - 65; // keeps space for padding and the newline
+    const size_t room = NPY_HEADER_MAX - 10 - 65; // bytes for the dict, without prefix, padding and newline
     size_t used = (size_t)snprintf(text, room, "{'descr': '%s', 'fortran_order': False, 'shape': (", descr);
     for (size_t i = 0; i < rank; i++) { // at most TAPER_MAX_RANK sizes of 20 characters
         used += (size_t)snprintf(text + used, room - used, "%" PRId64 "%s", sizes[i],

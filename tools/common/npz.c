@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes zip archives without zip64, so the archive and each array are limited to 4 GiB.
+// Writes zip archives without the extension zip64, so an archive or an array of more than 4 GiB is an error.
 #include "common/npz.h"
 
 #include <stdlib.h>

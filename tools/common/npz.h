@@ -22,6 +22,6 @@ bool npz_open(npz_writer *npz, const char *path);
 bool npz_add(npz_writer *npz, const char *name, size_t name_length, const char *descr, size_t rank,
              const int64_t *sizes, const void *data, size_t bytes);
 bool npz_commit(npz_writer *npz);
-void npz_discard(npz_writer *npz); // removes the file; has no effect after a commit
+void npz_discard(npz_writer *npz); // removes the output file; has no effect after npz_commit
 
 #endif

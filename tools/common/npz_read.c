@@ -13,7 +13,7 @@
 
 enum { LOCAL_SIZE = 30, CENTRAL_SIZE = 46, END_SIZE = 22, COMMENT_MOST = 65535 };
 enum { STORED = 0, DEFLATED = 8 };
-#define INFLATED_MOST 1032 // greatest ratio of inflated to deflated size
+#define INFLATED_MOST 1032 // largest ratio of an entry's inflated size to its deflated size
 
 typedef struct entry {
     const char *name; // name in the archive, with ".npy"
@@ -151,7 +151,7 @@ static bool unpack(const npz_archive *npz, const entry *e, const unsigned char *
 
 static uint32_t checksum(const unsigned char *bytes, size_t size)
 {
-    // The size of an entry has 32 bits, so the cast is safe.
+    // The size of an entry has 32 bits, so the cast to uInt loses nothing.
     return (uint32_t)crc32(crc32(0, NULL, 0), bytes, (uInt)size);
 }
 

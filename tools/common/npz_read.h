@@ -18,7 +18,7 @@ bool npz_read(npz_archive *npz, const char *path, const unsigned char *bytes, si
 // Returns true if the archive has an array with this name.
 bool npz_has(const npz_archive *npz, const char *key);
 // If the archive has a single array, writes its name to key and returns true. The scale and zero point of a quantized
-// array are not counted. Returns false if there are several arrays; `known` then lists them.
+// array are not counted. If there are several arrays, lists them in `known` and returns false.
 bool npz_only(const npz_archive *npz, char key[512], char known[256]);
 // Finds an array and returns it as a .npy file, which the caller frees. Failures are reported; a missing array is a
 // failure.

@@ -12,7 +12,8 @@
 #include "common/tensor_data.h"
 #include "common/utf8.h"
 
-// Limits on the result, because a model may return lists that contain one another.
+// Limits on the result's depth, path length and number of leaves, because a model may return lists that contain one
+// another.
 enum { DEPTH_LIMIT = 64, PATH_LIMIT = 8192, LEAF_LIMIT = 1 << 24 };
 
 typedef struct walk {
@@ -69,7 +70,7 @@ static bool append_key(walk *w, size_t *length, const taper_value *value, size_t
         done = append(w, length, digits, strlen(digits));
     } else if (taper_value_get_bool(key, &flag, NULL) == TAPER_OK) {
         done = flag ? append(w, length, "True", 4) : append(w, length, "False", 5);
-    } else { // other keys, for example tensors, are replaced by the index of the item
+    } else { // a key of another kind, for example a tensor, is replaced by the index of the item
         snprintf(digits, sizeof digits, "%zu", index);
         done = append(w, length, digits, strlen(digits));
     }

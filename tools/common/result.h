@@ -17,7 +17,7 @@ typedef bool (*result_visit)(void *user, const char *path, size_t path_length, c
 bool result_walk(const char *name, const taper_value *value, taper_error *error, result_visit visit, void *user);
 
 bool result_to_npz(npz_writer *npz, const char *name, const taper_value *value, taper_error *error);
-// Writes a result as a .npy file. It must be a single tensor that is not quantized.
+// Writes a result as a .npy file. The result must be a single tensor that is not quantized.
 bool result_to_npy(output_file *output, const char *name, const taper_value *value, taper_error *error);
 bool result_to_json(FILE *stream, const char *subject, const taper_value *value, taper_error *error);
 bool result_to_text(FILE *stream, const char *name, const taper_value *value, taper_error *error);

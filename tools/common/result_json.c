@@ -88,8 +88,8 @@ static void put_element(FILE *stream, taper_dtype dtype, const void *element)
     }
 }
 
-// Writes the data of one dimension after the other. For an empty tensor it writes the brackets of the dimensions before
-// the empty one.
+// Writes the data of one dimension after the other. For an empty tensor, writes the brackets of the dimensions before
+// the empty dimension.
 static void put_data(FILE *stream, const taper_tensor_info *info, size_t dimension, const char *data)
 {
     if (dimension == info->rank) {
@@ -121,7 +121,7 @@ static bool put_tensor(const json_writer *w, const taper_value *value)
     if (!tensor_info(w->subject, value, w->error, &info) || !tensor_count(w->subject, &info, (size_t)1 << 31, &count)) {
         return false;
     }
-    int64_t brackets = 1; // limited, because a tensor of [1000000, 1000000, 0] has no elements but 10^12 brackets
+    int64_t brackets = 1; // has a limit, because a tensor of [1000000, 1000000, 0] has no elements but 10^12 brackets
     for (size_t i = 0; i < info.rank && info.sizes[i] != 0; i++) {
         if (info.sizes[i] > PART_LIMIT || brackets * info.sizes[i] > (INT64_C(1) << 31)) {
             return error_report(w->subject, "the tensor is too large for JSON; use -o");

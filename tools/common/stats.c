@@ -39,7 +39,7 @@ double stats_minimum(const double *numbers, size_t count)
 
 long stats_peak_rss_kb(void)
 {
-    // Linux's own figure is preferred, because ru_maxrss includes the peak of the parent process before exec.
+    // The figure of /proc (Linux) is preferred, because ru_maxrss includes the peak of the parent process before exec.
     FILE *status = fopen("/proc/self/status", "r");
     char line[256];
     long peak = 0;

@@ -46,7 +46,7 @@ static size_t dashes(const char *text, size_t length)
 
 void suggest_among(suggestion *s, const char *candidate)
 {
-    // Leading dashes are ignored, because they do not show which name was meant.
+    // Leading dashes are ignored, because dashes do not show which name was meant.
     const size_t skip = dashes(s->name, s->length), length = s->length - skip;
     const char *bare = candidate + dashes(candidate, strlen(candidate));
     const size_t bare_length = strlen(bare);

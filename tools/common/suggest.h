@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SUGGEST_LENGTH = 96 }; // longer names are not compared
+enum { SUGGEST_LENGTH = 96 }; // longest name in bytes that is compared
 
 typedef struct suggestion {
     const char *name; // the unknown name, not NUL-terminated

@@ -19,7 +19,7 @@ bool terminal_has_unicode(void)
     static const char *const names[] = {"LC_ALL", "LC_CTYPE", "LANG"};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         const char *locale = getenv(names[i]);
-        if (locale != NULL && *locale != '\0') { // the first variable that is set decides
+        if (locale != NULL && *locale != '\0') { // the first of these variables that is set decides
             return strstr(locale, "UTF-8") != NULL || strstr(locale, "utf8") != NULL ||
                    strstr(locale, "UTF8") != NULL || strstr(locale, "utf-8") != NULL;
         }

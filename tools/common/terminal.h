@@ -13,7 +13,7 @@ bool terminal_has_unicode(void);        // returns true if the locale variables 
 // Returns the width of the terminal; 0 if the stream is not a terminal or its width is unknown.
 int terminal_columns(FILE *stream);
 
-// Draws a bar of `width` columns, of which the fraction `part` is filled.
+// Draws a bar of `width` columns; the fraction `part` (0 to 1) of it is filled.
 void terminal_bar(FILE *stream, double part, int width);
 
 typedef struct progress {
@@ -25,7 +25,7 @@ typedef struct progress {
 // These functions draw a line such as "what 12/50", at most ten times a second.
 void progress_begin(progress *p, const char *what);
 void progress_step(progress *p, size_t done, size_t total);
-void progress_end(progress *p); // removes the line
+void progress_end(progress *p); // removes the progress line
 
 double clock_seconds(void); // returns monotonic time in seconds
 

@@ -58,7 +58,7 @@ void waiting_begin(waiting *w, const char *what, const char *path)
     }
     if (pthread_cond_init(&w->changed, NULL) == 0) {
         w->active = pthread_create(&w->thread, NULL, tell, w) == 0;
-        if (w->active && w->patience == 0) { // draws the line immediately if the waiting time is 0
+        if (w->active && w->patience == 0) { // draws the line immediately if TAPER_PATIENCE is 0
             pthread_mutex_lock(&w->lock);
             put_line(w);
             pthread_mutex_unlock(&w->lock);

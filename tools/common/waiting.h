@@ -17,8 +17,8 @@ typedef struct waiting {
     bool active, ended, shown;
 } waiting;
 
-// waiting_begin starts the note. Nothing else may be written to the terminal until waiting_end, which removes the line.
-// The texts must stay valid.
+// waiting_begin starts the note. Until waiting_end, which removes the line, the program may not write to the terminal,
+// and `what` and `path` must stay valid.
 void waiting_begin(waiting *w, const char *what, const char *path);
 void waiting_end(waiting *w);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the completion for bash. It runs in bash 3.2 without the bash-completion package.
+// Writes the completion for bash. The completion runs in bash 3.2, without the bash-completion package.
 #include "manual/manual.h"
 
 static void put_verb(FILE *file, const manual_verb *verb)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the completion for zsh, which uses zsh's function _arguments.
+// Writes the completion for zsh, The completion calls zsh's function _arguments.
 #include <string.h>
 
 #include "manual/manual.h"

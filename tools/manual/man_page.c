@@ -81,7 +81,7 @@ static void put_option(FILE *file, const manual_verb *verb, const arg_option *op
 {
     usage_entry entry;
     if (!usage_find(verb->usage, option->name, &entry)) {
-        return; // cannot happen, because main has checked this
+        return; // cannot happen, because main has checked that the usage text has each option
     }
     fputs(".TP\n", file);
     if (option->letter != 0) {

@@ -72,7 +72,7 @@ bool manual_flags_parse(const flag *flags, size_t count, int argc, char **argv, 
                          "usage: speed_benchmark_torch --model=FILE [--NAME=VALUE]…\n\n"
                          "Measures a model as PyTorch's program of this name does, with its flags and its lines.\n\n");
     for (size_t i = 0; i < count; i++) {
-        if (flags[i].summary == NULL) { // skipped: accepted for compatibility, without effect
+        if (flags[i].summary == NULL) { // skipped: a flag without a summary has no effect
             continue;
         }
         char name[64];

@@ -15,7 +15,7 @@ enum { MANUAL_VERBS = 32, MANUAL_OPTIONS = 64 };
 // A subcommand of taper, or a program without subcommands.
 typedef struct manual_verb {
     const char *name, *summary, *usage;
-    arg_option options[MANUAL_OPTIONS]; // in these options only name, letter and kind are used
+    arg_option options[MANUAL_OPTIONS]; // options of the command; only their members name, letter and kind are used
     size_t option_count;
 } manual_verb;
 
@@ -26,14 +26,14 @@ typedef struct manual {
     size_t verb_count;
 } manual;
 
-// The text about an option in a usage text: "  -i, --input INPUT   the next argument", and the lines that continue it
-// below.
+// The text about an option in a usage text: " -i, --input INPUT the next argument", and the lines below that continue
+// this text.
 typedef struct usage_entry {
     const char *value; // placeholder of the value, such as "INPUT"; not NUL-terminated
     size_t value_length;
     const char *choice; // optional part, such as "[=strict]" in "--json[=strict]"
     size_t choice_length;
-    const char *help, *end; // from the first word of the help to the end of its last line
+    const char *help, *end; // first word of the help, and the end of the help's last line
 } usage_entry;
 
 bool takes_value(const arg_option *option);
@@ -44,7 +44,7 @@ size_t usage_count(const char *usage);
 // Splits a usage text. The lines "usage: …" are from *synopsis to *description, and the text before the options is from
 // *description to *options.
 void usage_parts(const char *usage, const char **synopsis, const char **description, const char **options);
-// Writes the help as one line of at most `capacity` - 1 bytes, which ends at the first semicolon or line end.
+// Writes the beginning of the help, up to the first semicolon or line end, as at most `capacity` - 1 bytes.
 void usage_summary(const usage_entry *entry, char *summary, size_t capacity);
 // Iterates over the lines of a text that ends at `end`. Returns the length of the next line, or -1 at the end, and
 // moves *text past the line.

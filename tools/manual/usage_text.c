@@ -59,8 +59,8 @@ bool usage_find(const char *usage, const char *name, usage_entry *entry)
                                .choice = found + size,
                                .choice_length = (size_t)(name_end - found) - size,
                                .help = behind};
-        // Lines with more indentation belong to the same option. If the option's value fills the first line, the help
-        // begins on the next line.
+        // Lines that are indented more than the option's first line belong to the option too. If the option's value
+        // fills the first line, the help begins on the next line.
         entry->end = stop;
         while ((length = usage_line(&text, end, &line)) > 0 && indentation(line, (size_t)length) > 6) {
             entry->end = line + length;
@@ -132,7 +132,7 @@ bool takes_value(const arg_option *option)
     case ARG_TRIPLE:
         return true;
     default:
-        return false; // flags have no value, even those with a choice
+        return false; // flags have no value, not even flags with a choice
     }
 }
 

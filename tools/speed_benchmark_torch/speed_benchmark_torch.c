@@ -92,7 +92,7 @@ static bool add_input(benchmark *b, const char *dims, size_t dims_length, const 
     return true;
 }
 
-// Returns true if no flag describes inputs. In this case the bundled inputs of the model are used.
+// Returns true if no flag describes inputs. The model's bundled inputs are used if no flag describes inputs.
 static bool says_nothing(const settings *f)
 {
     return !f->no_inputs && f->use_bundled_input < 0 && *f->input_dims == '\0' && *f->input_type == '\0' &&
@@ -195,7 +195,7 @@ static bool take_bundled(benchmark *b)
     return done;
 }
 
-// Uses the model's bundled inputs if no flag describes inputs. PyTorch's program fails in that case.
+// Uses the model's bundled inputs if no flag describes inputs. PyTorch's program fails without such a flag.
 static bool take_default(benchmark *b)
 {
     size_t count;

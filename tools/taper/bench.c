@@ -49,7 +49,7 @@ typedef struct bench_figures {
     double load_ms, first_ms, second_ms;
     double *iter_ms;
     size_t count;
-    uint64_t allocations, banded; // counts in the last run: allocations, and steps that ran in bands
+    uint64_t allocations, banded; // allocations in the last run, and steps that ran in bands of rows
 } bench_figures;
 
 static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, double *milliseconds)
@@ -83,7 +83,7 @@ static bool measure(const bench_options *options, const opened_model *opened, fr
                run_timed(opened, options->method, &(call_inputs){fresh->values, fresh->count}, &milliseconds);
         if (i == 0) {
             figures->first_ms = milliseconds;
-        } else if (i == 1) { // the second run packs the weights that stay packed
+        } else if (i == 1) { // the second run packs the weights for good; the first run packs them only temporarily
             figures->second_ms = milliseconds;
         }
         if (i >= warmup) {
@@ -192,9 +192,9 @@ static int bench_checked(bench_options *options)
         return error_usage(usage, "-o takes the profile as a page or a trace: --profile -o FILE.html or FILE.json");
     }
     if (options->profile) {
-        // Makes the device report the time of each dispatch as a separate item.
+        // The option makes the device report the time of each dispatch as a separate item.
         model_options_on_gpu(&options->model, "times=1");
-        options->model.keeps_numbers = true; // kept, because layer names are found by value numbers
+        options->model.keeps_numbers = true; // value numbers are kept, because they lead to the names of layers
     }
     int status = model_options_check(&options->model, usage);
     if (status == ARGS_GO_ON) {

@@ -14,7 +14,7 @@ enum { MOST_ROWS = 30, BAR = 30, OPERATOR_COLUMNS = 82, LAYER_COLUMNS = 66 };
 
 // ---- collecting the profile
 
-// Collects the items of operators that ran, and of operators that a device declined.
+// Collects the items of operators that ran, and the items of operators that a device declined.
 static bool collect(const opened_model *opened, bench_profile *p)
 {
     const size_t sites = taper_profile_count(opened->session);
@@ -93,7 +93,7 @@ static double gflops(const taper_profile_item *item)
     return item->seconds > 0 ? item->flops * (double)item->calls / item->seconds * 1e-9 : 0;
 }
 
-// The two functions below return the used share of the device's peak in per cent, or a negative number if it is
+// The two functions below return the used share of the device's peak in per cent, or a negative number if the peak is
 // unknown.
 static double of_peak(const taper_profile_item *item)
 {
@@ -163,8 +163,8 @@ static double share_of(const bench_profile *p, double seconds)
     return p->seconds > 0 ? seconds / p->seconds : 0;
 }
 
-// Prints a bar at the end of a line that has `used` columns. It fills the rest of the terminal's width, or a fixed
-// width for a pipe.
+// Prints a bar at the end of a line that has `used` columns. The bar may fill the line up to the terminal's width, or
+// up to a fixed width if stdout is a pipe.
 static void put_bar(double share, int used)
 {
     const int columns = terminal_columns(stdout), left = columns - used - 1;
@@ -229,7 +229,7 @@ static bool put_operators(const bench_profile *p)
     for (size_t i = 0; i < p->count && i < MOST_ROWS; i++) {
         const taper_profile_item *item = &items[i];
         const double share = share_of(p, item->seconds);
-        if (item->calls == 0) { // skipped, because an operator that was declined has another item for the CPU
+        if (item->calls == 0) { // skipped, because an operator that the device declined has a second item for the CPU
             continue;
         }
         char name[64], speed[32] = "";
@@ -305,7 +305,7 @@ bool bench_profile_print(const bench_profile *profile)
     return put_operators(profile) && put_layers(profile);
 }
 
-// Prints the member with the share, or with null if the share is unknown.
+// Prints the JSON member `name` with the share as its value, or null if the share is unknown.
 static void json_put_share(const char *name, double share)
 {
     fputs(name, stdout);

@@ -7,7 +7,7 @@
 
 #include "taper/profile_layers.h"
 
-// The time of one module, without the modules that it contains.
+// The time of one module, without the time of the modules inside it.
 typedef struct profile_layer {
     const char *module; // path of the module; "" for operators that belong to no module
     double seconds;
@@ -19,7 +19,7 @@ typedef struct bench_profile {
     taper_profile_item *items; // operators that ran, in the order of the program
     profile_layer *layers;     // modules, in the order in which they first run
     size_t count, layer_count, runs;
-    double seconds, run_seconds; // sum over all operators, and sum over all runs, in seconds
+    double seconds, run_seconds; // time of all operators, and time of all runs, in seconds
 } bench_profile;
 
 // Reads the profile of the session. run_seconds is the total time of the `runs` runs. Failures are reported. The caller

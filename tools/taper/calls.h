@@ -10,7 +10,7 @@ bool calls_read(const char *path, json_value **calls);
 // Returns the folder of the file `path`, in which the input files of its calls are searched, or NULL for the working
 // folder. The caller frees it.
 char *calls_folder(const char *path);
-// Returns the method of a call (NULL for forward), and its array of inputs. Both belong to `call`.
+// Returns the method of a call (NULL for forward), and its array of inputs. `call` owns the method and the array.
 const char *call_method(const json_value *call);
 const json_value *call_items(const json_value *call);
 

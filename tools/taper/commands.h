@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The subcommands of `taper`. Each has one row here and is in its own file. argv[0] is the name of the subcommand; the
-// result is the exit status.
+// The subcommands of `taper`. Each subcommand has one row here and a source file of its own. argv[0] is the name of the
+// subcommand; the result is the exit status.
 #ifndef TAPER_TOOLS_COMMANDS_H
 #define TAPER_TOOLS_COMMANDS_H
 

@@ -82,7 +82,7 @@ static void put_options(void)
         }
         printf("], \"least\": %lld, \"most\": %lld, \"default\": ", (long long)option->least, (long long)option->most);
         if (option->initial < 0) {
-            fputs("null", stdout); // null, because the default depends on the device
+            fputs("null", stdout); // prints null, because this option's default depends on the device
         } else {
             printf("%lld", (long long)option->initial);
         }

@@ -82,11 +82,11 @@ static int check(diff_options *o)
 
 typedef struct diffing {
     const diff_options *options;
-    long bundled; // index of the bundled sample; -1 if the option -i gives the inputs
+    long bundled; // index of the bundled sample that gives the inputs; -1 if the option -i gives them
     opened_model wanted, got;
     diff_trace wanted_results, got_results, wanted_outputs, got_outputs;
     diff_matches nodes, outputs;
-    size_t *match_of; // for each result of got: 1 + index of its match, or 0
+    size_t *match_of; // for each result of the trace `got`: 1 + index of its match, or 0 if it has none
 } diffing;
 
 // Makes new inputs for each run, because the model may write to its inputs.
@@ -102,7 +102,7 @@ static bool open_models(diffing *d)
 {
     const diff_options *o = d->options;
     model_options wanted = o->model, got = o->model;
-    got.keeps_numbers = true; // kept, because corresponding results are found by value numbers
+    got.keeps_numbers = true; // value numbers are kept, because they show which results correspond
     if (o->against == NULL) {
         wanted.reference = true;
     } else {
@@ -191,8 +191,8 @@ static bool compare_nodes(diffing *d)
     return done;
 }
 
-// Returns the index of the output with this name, which is usually `at`. Returns the number of outputs if there is
-// none.
+// Returns the index of the output with this name, which is usually `at`, or the number of outputs if no output has the
+// name.
 static size_t find_output(const diff_trace *outputs, const char *name, size_t at)
 {
     size_t i = at < outputs->count && strcmp(name, outputs->items[at].name) == 0 ? at : 0;

@@ -21,8 +21,8 @@ typedef struct diff_record {
     uint32_t value, stands_for;
     const struct taper_node *node; // node of the operator; NULL for a leaf of the method's result
     char module[160];              // path of the module that contains the operator; "" if unknown
-    // Facts about the tensor. info.sizes, info.strides and info.data are NULL; the members below contain copies of the
-    // sizes and the data.
+    // Facts about the tensor. info.sizes, info.strides and info.data are NULL; the members `sizes` and `data` are
+    // copies.
     taper_tensor_info info;
     int64_t sizes[TAPER_MAX_RANK];
     void *data; // elements in C order, with bfloat16 converted to float32; NULL if they are not kept
@@ -54,10 +54,10 @@ typedef struct diff_tolerance {
 } diff_tolerance;
 
 typedef struct diff_figures {
-    bool mismatch;        // true if the sizes or the kinds of numbers differ; then the other members are not set
-    bool integers;        // true if both tensors are integers with the same scale, which must be equal
+    bool mismatch;        // true if sizes or kinds of numbers differ; the members below are then not set
+    bool integers;        // true if both tensors are integers with the same scale; these integers must be equal
     size_t differing;     // number of elements that differ
-    double difference;    // largest difference; infinite if an element of only one side is finite
+    double difference;    // largest difference of two elements; infinite if only one of the two is finite
     double largest;       // largest magnitude of the finite elements of `wanted`
     double signal, noise; // sums of squares of `wanted` and of the difference
 } diff_figures;
@@ -71,12 +71,12 @@ double diff_sqnr(const diff_figures *figures);
 
 // ---- diff_match.c
 
-// Results of one trace that correspond to results of the other trace: the operators from index `wanted` to before
-// `wanted_end` compute the same as the operators from `got` to before `got_end`. The two results that agree best are
-// compared.
+// Results of the first trace that correspond to results of the second trace: the operators from index `wanted` to
+// before `wanted_end` compute the same as the operators from `got` to before `got_end`. The two results that agree best
+// are compared.
 typedef struct diff_match {
     size_t wanted, wanted_end, got, got_end;
-    // The following members are set when the results are compared.
+    // The members from here on are set when the results are compared.
     bool compared;
     size_t best_wanted, best_got;
     diff_figures figures;
@@ -90,7 +90,8 @@ typedef struct diff_matches {
 // Matches the results of two runs of one file. Two results correspond if they have the same value number and were
 // computed at the same repetition.
 bool diff_match_values(const diff_trace *wanted, const diff_trace *got, diff_matches *matches);
-// Matches the results of two files by the longest common sequence of operators, compared by their kinds.
+// Matches the results of two files by the longest common sequence of operators; two operators are equal if their kinds
+// are equal.
 bool diff_match_operators(const diff_trace *wanted, const diff_trace *got, diff_matches *matches);
 // Writes the kind of an operator, which is the same in all file formats: "conv" for "quantized::conv2d_relu". Writes ""
 // for operators that do not change numbers, or change only how numbers are stored. size: bytes of `kind`.
@@ -100,14 +101,14 @@ void diff_operator_kind(const char *name, char *kind, size_t size);
 
 typedef struct diff_report {
     const opened_model *wanted, *got;
-    const char *wanted_name, *got_name; // names for the report: "reference", or the path of a file
+    const char *wanted_name, *got_name; // names of both sides in the report: "reference", or the path of a file
     const diff_trace *wanted_results, *got_results, *wanted_outputs, *got_outputs;
     const diff_matches *nodes, *outputs;
     diff_tolerance tolerance;
     long top;
 } diff_report;
 
-// Returns the first match that diverges, or NULL if none does.
+// Returns the first match that diverges, or NULL if no match diverges.
 const diff_match *diff_first(const diff_report *report, const diff_matches *matches);
 bool diff_report_text(const diff_report *report);
 bool diff_report_json(const diff_report *report);

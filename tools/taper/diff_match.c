@@ -120,8 +120,8 @@ static void merge(const diff_trace *wanted, const diff_trace *got, const diff_re
         const size_t as_often = times(a, wanted->count, i), bs_often = times(b, got->count, j);
         const int methods = strcmp(a[i]->method, b[j]->method);
         const bool same = methods == 0 && a[i]->stands_for == b[j]->stands_for;
-        // If the two runs computed a value a different number of times, it is not the same value: one run has unrolled
-        // the loop.
+        // If the two runs computed a value a different number of times, it is not the same value: a loop was unrolled
+        // in one of the runs.
         for (size_t k = 0; same && as_often == bs_often && k < as_often; k++) {
             const size_t x = (size_t)(a[i + k] - wanted->items), y = (size_t)(b[j + k] - got->items);
             matches->items[matches->count++] =
@@ -154,7 +154,7 @@ enum { KIND_SIZE = 48, CELLS_LIMIT = 1 << 26 };
 
 typedef struct sequence { // the operators of a trace that have a kind, in order
     const diff_trace *trace;
-    size_t *at; // indices of their records in the trace
+    size_t *at; // indices of the operators' records in the trace
     char (*kinds)[KIND_SIZE];
     size_t count;
 } sequence;
@@ -183,7 +183,7 @@ static bool same_module(const char *a, const char *b)
            (x == y || (x > y ? a[x - least - 1] : b[y - least - 1]) == '.');
 }
 
-// Returns a number for the similarity of two operators, or 0 if they are of different kinds.
+// Returns a number that is larger the more similar two operators are, or 0 if their kinds differ.
 static int score(const sequence *a, size_t i, const sequence *b, size_t j)
 {
     const diff_record *x = &a->trace->items[a->at[i]], *y = &b->trace->items[b->at[j]];

@@ -22,8 +22,8 @@ typedef struct row {
     bool diverges;
 } row;
 
-// Returns a record with the same kind as `name`: the record at index `at`, or one shortly before it. Returns NULL if
-// there is none.
+// Returns a record with the same kind as `name`: the record at index `at`, or a record shortly before index `at`.
+// Returns NULL if no such record exists.
 static const diff_record *layer_near(const diff_trace *trace, size_t at, const char *name)
 {
     enum { REACH = 8 };
@@ -38,8 +38,8 @@ static const diff_record *layer_near(const diff_trace *trace, size_t at, const c
     return NULL;
 }
 
-// Returns the record of the operator with the weights. The compared result may be an activation that the other side
-// computes in the same operator as the layer.
+// Returns the record of the operator with the weights. The compared result may be an activation that one side computes
+// separately, and the other side in the layer's operator.
 static const diff_record *layer_of(const diff_report *r, const row *of)
 {
     if (of->wanted == NULL || of->got == NULL) {
@@ -159,7 +159,7 @@ static void describe_figures(char *text, size_t size, const row *r)
     }
 }
 
-// Returns the largest finite SQNR in dB, for which the bar is drawn at full length.
+// Returns the largest finite SQNR in dB, for which a bar is drawn at full length.
 static double whole_bar(const diff_report *r)
 {
     double most = 1;
@@ -183,7 +183,7 @@ static void put_row(const row *r, double whole)
     }
     const double part = isfinite(sqnr) ? sqnr / whole : sqnr > 0;
     terminal_bar(stdout, part, BAR);
-    // Pads the bar to its full width. A terminal with Unicode shows a fraction of a column as one more character.
+    // Pads the bar to its full width. A terminal with Unicode shows a fraction of a column as a character of its own.
     const int eighths = (int)((part > 0 ? part < 1 ? part : 1 : 0) * BAR * 8 + 0.5);
     printf("%*s ", BAR - (terminal_has_unicode() ? (eighths + 7) / 8 : (eighths + 4) / 8), "");
     text_put(stdout, name, strlen(name), false);
@@ -247,7 +247,8 @@ static bool put_worst(const diff_report *report, double whole)
     return true;
 }
 
-// Prints one line for each layer. If there are too many layers, each line is the worst of several neighbours.
+// Prints one line for each layer. If there are too many layers, each line shows the worst of several neighbouring
+// layers.
 static void put_layers(const diff_report *report, double whole)
 {
     size_t layers = 0, seen = 0, worst = SIZE_MAX;

@@ -123,7 +123,7 @@ typedef struct leaves {
     diff_trace *outputs;
 } leaves;
 
-// Fills the record of a leaf. A number becomes a tensor with one element; strings and None are compared as bytes.
+// Fills the record of a leaf. A number becomes a tensor with one element; strings and None become tensors of bytes.
 static bool fill_leaf(diff_record *record, const opened_model *opened, const taper_value *leaf)
 {
     double numbers[2] = {0, 0};

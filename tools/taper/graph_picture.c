@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Draws a graph. Each line of its text is a node. The lines inside of a segment are the operators that the segment
-// replaces; they form the name of its node. The layer of a node is one more than the deepest layer of the nodes whose
-// results it takes. Nodes of a nested block come after the node that contains the block; nodes that take results of the
-// block come after all nodes of the block.
+// replaces; they form the name of its node. The layer of a node (its row in the picture) is one more than the deepest
+// layer of the nodes whose results it takes. Nodes of a nested block come after the node that contains the block; nodes
+// that take results of the block come after all nodes of the block.
 #include "taper/graph_picture.h"
 
 #include <stdlib.h>
@@ -27,7 +27,7 @@ typedef struct drawn_node {
     size_t length, indent;
     char name[NAME_SIZE];
     const char *shape; // text of the shape of the first result; NULL if unknown
-    size_t holder;     // index of the node whose block contains this node; its own index if none does
+    size_t holder;     // index of the node whose block contains this node; the node's own index if no block contains it
     size_t layer, end, column;
     bool segment, used;
 } drawn_node;
@@ -40,7 +40,7 @@ typedef struct drawing {
     const graph_picture *picture;
     drawn_node *nodes;
     edge *edges;
-    size_t *makers; // indexed by value number: 1 + index of the node that defines it
+    size_t *makers; // indexed by value number: 1 + index of the node that defines the value; 0 if none does
     size_t node_count, node_capacity, edge_count, edge_capacity, value_count;
     bool failed, too_large;
 } drawing;
@@ -86,8 +86,8 @@ static drawn_node *add_node(drawing *d, const char *line, size_t length, size_t 
     return node;
 }
 
-// Reads the number after the next '%' before end and moves *at to the end of the number. Returns false if there is
-// none.
+// Reads the number after the next '%' before end and moves *at to the end of the number. Returns false if there is no
+// such number.
 static bool next_value(const char **at, const char *end, size_t *value)
 {
     while (*at < end && (**at != '%' || *at + 1 == end || (*at)[1] < '0' || (*at)[1] > '9')) {
@@ -149,7 +149,8 @@ static void add_name(drawn_node *node, const char *operation, const char *end)
     while (operation + length < end && operation[length] != '(') {
         length++;
     }
-    // Checks are not shown in the name, because the compiler has added them and they would hide the user's operators.
+    // The name of a segment has no checks (taper::…), because the compiler has added them, and they would hide the
+    // user's operators.
     if (node->segment && strncmp(operation, "taper::", 7) == 0) {
         return;
     }
@@ -199,10 +200,10 @@ static void read_head(drawing *d, const char *line, size_t length)
     }
 }
 
-// Returns the index of the node whose block contains a line with that indentation, or (size_t)-1.
+// Returns the index of the node whose block contains a line indented by `indent`, or (size_t)-1 if no block does.
 static size_t find_holder(const drawing *d, size_t indent)
 {
-    size_t i = indent > 2 ? d->node_count : 0; // lines of the graph's own body have an indentation of two
+    size_t i = indent > 2 ? d->node_count : 0; // a line with an indentation of two is in no block
     while (i > 0 && d->nodes[i - 1].indent >= indent) {
         i--;
     }
@@ -219,7 +220,7 @@ static void read_graph(drawing *d)
         if (indent == 0 && length != 0) {
             read_head(d, at, length);
         } else if (strncmp(at, "-> ", 3) == 0 || length == 0) {
-            // The line lists the results of a block. No edges are drawn for them.
+            // The line lists the results of a block. No edges are drawn for the results of a block.
         } else if (strncmp(at, "block", 5) == 0 && at[5] >= '0' && at[5] <= '9') {
             if (within != NULL && !within->segment) {
                 make_values(d, at + 5, at + length, holder);
@@ -260,8 +261,8 @@ static void place_layers(drawing *d)
     }
 }
 
-// Puts each node below the first node whose result it takes, if that position is free. Otherwise puts it at the right
-// end of its layer.
+// Puts each node below the first node whose result it takes, if that position is free. If the position is taken, puts
+// the node at the right end of its layer.
 static bool place_columns(drawing *d, size_t *layers, size_t *columns)
 {
     *layers = *columns = 0;

@@ -10,7 +10,7 @@
 typedef struct graph_picture {
     const char *title;
     const char *text;          // text of the graph, NUL-terminated
-    const char *const *shapes; // text of each value's shape, indexed by value number; NULL if unknown
+    const char *const *shapes; // texts of the values' shapes, indexed by value number; an entry is NULL if unknown
     size_t shape_count;
 } graph_picture;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs a method. If it fails, explains what was probably wrong with its inputs.
+// Runs a method. If the method fails, explains what was probably wrong with the method's inputs.
 #ifndef TAPER_TOOLS_INPUT_ADVICE_H
 #define TAPER_TOOLS_INPUT_ADVICE_H
 

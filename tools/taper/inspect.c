@@ -325,10 +325,10 @@ static int inspect_checked(inspect_options *options)
     if (options->output != NULL && (options->json || !suffix_among(options->output, MARKUP_SUFFIXES))) {
         return error_usage(usage, "-o %.200s: pictures are written as .svg or .html, without --json", options->output);
     }
-    // The printed facts describe the file, not the optimized model.
+    // The printed facts describe the file, so the model is not optimized unless it runs.
     options->model.no_optimize = options->model.no_optimize || !running;
     options->model.print_to_stderr = options->json;
-    // The code in the file makes the bundled inputs. It may be malicious, so its run gets a budget.
+    // The code in the file makes the bundled inputs. This code may be malicious, so its run gets a budget.
     options->model.session = (taper_session_options){.struct_size = sizeof options->model.session,
                                                      .time_budget = running ? 0 : 2,
                                                      .memory_budget = running ? 0 : 1 << 30};

@@ -16,7 +16,7 @@
 
 // ---- graphs
 
-typedef struct value_shapes { // text of each value's shape in one run of forward, indexed by value number
+typedef struct value_shapes { // texts of the values' shapes in one run of forward, indexed by value number
     char **texts;
     size_t count;
     bool failed;
@@ -122,7 +122,7 @@ static bool put_graph(const opened_model *opened, const char *method, const valu
     return done;
 }
 
-// Draws forward as one picture.
+// Draws the graph of forward as one picture.
 static bool draw_graph(const opened_model *opened, const value_shapes *shapes, const char *path)
 {
     graph_text text;
@@ -169,12 +169,12 @@ typedef struct plan_view {
     taper_plan_item *items;
     size_t count, capacity;
     size_t arena; // size of the arena in bytes
-    size_t kept;  // bytes that are kept after the run
+    size_t kept;  // number of bytes that are kept after the run
     size_t sum;   // sum of the bytes of all allocations in the run
     uint32_t steps;
 } plan_view;
 
-// Views of the memory of the host and of each part that runs on a device, in this order.
+// Views of the memory plan: first the host's memory, then the memory of each segment that runs on a device.
 typedef struct plan_views {
     plan_view *of;
     size_t count, capacity;
@@ -211,7 +211,7 @@ static void add_device_item(void *user, size_t arena, const taper_plan_item *ite
 {
     plan_views *views = user;
     void *of = views->of;
-    if (views->count == arena + 1) { // true for the first item of the arena; view 0 is for the host's memory
+    if (views->count == arena + 1) { // true for the first item of a device's arena; view 0 is for the host's memory
         views->failed = views->failed || !grow(&of, &views->capacity, views->count, sizeof *views->of);
         views->of = of;
         if (!views->failed) {
@@ -223,7 +223,7 @@ static void add_device_item(void *user, size_t arena, const taper_plan_item *ite
     views->failed = views->failed || !grow(&items, &view->capacity, view->count, sizeof *item);
     view->items = items;
     if (!views->failed) {
-        view->items[view->count++] = *item; // the text in the item belongs to the model
+        view->items[view->count++] = *item; // a shallow copy, because the text in the item belongs to the model
         count_item(view, item);
     }
 }

@@ -6,8 +6,8 @@
 
 #include "taper/inputs.h"
 
-// Prints each method as a graph in the form that runs. If inputs are given, forward is run once, and each line ends
-// with the shapes of its values. If path is not NULL, forward is drawn to that file instead.
+// Prints each method as a graph in the form that runs. If inputs are given, forward runs once, and each line ends with
+// the shapes of the values on it. If path is not NULL, forward is drawn to that file instead.
 bool inspect_print_graphs(const opened_model *opened, const call_inputs *inputs, const char *path);
 // Prints the memory plan of the session's last run, as a picture of the arena over time and a list of the largest
 // storages. If path is not NULL, the plan is drawn to that file instead.

@@ -13,7 +13,7 @@ enum { DEPTH_LIMIT = 64, VISIT_LIMIT = 1 << 20, MOST_INPUTS = 64 };
 // ---- backends
 
 static const struct {
-    const char *begin, *name; // prefix of operator names, and name of the backend
+    const char *begin, *name; // prefix of the backend's operator names, and name of the backend
 } packers[] = {
     {"prepacked::", "cpu"},
     {"vulkan_prepack::", "vulkan"},

@@ -23,7 +23,7 @@ typedef struct large_tensor {
 typedef struct linting {
     const opened_model *opened;
     bool json, failed;
-    size_t count, visited; // number of lints printed, and of values visited
+    size_t count, visited; // number of lints printed, and number of values visited
     size_t gradients;      // number of tensors that require gradients; `text` names the first one
     large_tensor *large;
     size_t large_count, large_capacity;
@@ -86,7 +86,7 @@ static void lint_model(linting *l)
 
 // ---- tensors of the model
 
-// Computes an FNV-1a hash of eight bytes at a time. If hashes are equal, the bytes of the tensors are compared.
+// Computes an FNV-1a hash, eight bytes at a time. If two hashes are equal, the bytes of the tensors are compared.
 static uint64_t hash_of(const unsigned char *data, size_t bytes)
 {
     uint64_t hash = UINT64_C(14695981039346656037), word;
@@ -128,8 +128,8 @@ static void note_large(linting *l, const char *path, const taper_tensor_info *in
     snprintf(added->path, sizeof added->path, "%s", path);
 }
 
-// Checks one tensor. parameter: true for an attribute of a module, which PyTorch counts; false for a part of packed
-// parameters.
+// Checks one tensor. parameter: true for an attribute of a module, which PyTorch's lints check too; false for a part of
+// packed parameters.
 static void lint_tensor(linting *l, const char *path, const taper_tensor_info *info, bool parameter)
 {
     size_t count = 1;

@@ -17,7 +17,7 @@ typedef struct opened_draft {
     taper_draft *draft;
 } opened_draft;
 
-// Options for the file that will be written.
+// Command-line options about the file that will be written.
 typedef struct save_arguments {
     const char *output, *cpu;
     long bytecode;

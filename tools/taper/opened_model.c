@@ -40,7 +40,7 @@ static void log_text(void *user, taper_log_level level, const char *text, size_t
 
 enum { MOST_SETTINGS = 32 };
 
-// The load options, together with the memory that some of them point to.
+// The load options, together with the memory to which some of these options point.
 typedef struct load_request {
     taper_load_options load;
     taper_device_choice device;
@@ -117,7 +117,7 @@ bool model_open(opened_model *opened, const char *path, const model_options *opt
 {
     load_request request = {0};
     *opened = (opened_model){.path = path, .error = taper_error_create()};
-    // fix_attributes is a step of the import of sources and not a pass that --disable lists.
+    // fix_attributes is added here, because it is a step of the import of sources, not a pass that --disable accepts.
     bool done = opened->error != NULL &&
                 pass_names_read(&options->disable, options->keeps_numbers ? "fix_attributes" : NULL, &request.disabled);
     if (!done) {

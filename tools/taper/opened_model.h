@@ -16,10 +16,10 @@ typedef struct model_options {
     long threads; // number of threads; 0 for the default of taper_context_options
     bool reference, no_optimize, evaluation, no_guards, verify;
     bool quiet; // true to omit the note about a model that was saved in training mode
-    // True if only the contents of the file are read. Then no session is created, and missing operators are allowed.
+    // True if only the contents of the file are listed: no session is created, and missing operators are allowed.
     bool listing;
     arg_texts disable;
-    bool keeps_numbers; // true if values keep the numbers that they have in the saved model
+    bool keeps_numbers; // true if the values of the optimized graph keep their numbers from the saved model
     load_limits limits;
     taper_session_options session; // session options; struct_size is 0 for the defaults
     bool print_to_stderr;          // true to write the output of the model's print() to stderr
@@ -29,7 +29,7 @@ typedef struct model_options {
 
 enum { THREADS_LIMIT = 1024 };
 
-// Rows for a table of arg_option. o: the model_options whose members they set.
+// Rows for a table of arg_option. o: the model_options whose members the options set.
 #define MODEL_OPTION_ROWS(o)                                                                                           \
     {"--device", 0, ARG_TEXT, &(o).device, 0, 0}, {"--device-options", 0, ARG_TEXT, &(o).device_options, 0, 0},        \
         {"--verbose", 0, ARG_FLAG, &(o).verbose, 0, 0}, {"--precision", 0, ARG_TEXT, &(o).precision, 0, 0},            \
@@ -78,7 +78,7 @@ typedef struct opened_model {
     taper_error *error;
     taper_context *context;
     bool has_context;      // true if this model owns the context
-    bool measured;         // true if run times are measured; then no progress is shown
+    bool measured;         // true if run times are measured, so no progress is shown
     bool runs_in_training; // true to print a note about training mode when the model is closed
     taper_model *model;
     taper_session *session;

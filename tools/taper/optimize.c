@@ -229,7 +229,7 @@ int command_optimize(int argc, char **argv)
     }
     if (status == ARGS_GO_ON) {
         status = EXIT_WORK_FAILED;
-        // Without a list of methods to preserve, the file keeps only forward, so other methods are not read.
+        // If the user lists no methods to preserve, the file keeps only forward, so only forward is read.
         static const char *const none[] = {NULL};
         if (draft_open(&opened, a.positional.items[0], a.preserve.count != 0 ? a.preserve.items : none,
                        a.preserve.count, &a.save)) {

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-// Colours that differ from each other and from usual photos. They repeat if a model has more classes.
+// Colours that differ from each other and from usual photos. The colours repeat if a model has more classes than there
+// are colours.
 static const unsigned char palette[][3] = {
     {255, 159, 28}, {46, 194, 126},  {58, 134, 255}, {241, 91, 181}, {155, 93, 229},  {0, 229, 255},   {224, 30, 90},
     {198, 255, 0},  {255, 214, 10},  {251, 86, 7},   {0, 187, 169},  {187, 134, 252}, {255, 112, 112}, {124, 179, 66},

@@ -11,7 +11,7 @@
 typedef struct class_map {
     int width, height;
     size_t classes;
-    // True if `classes` is the model's number of classes, false if it is 1 + the largest class that occurs.
+    // True if `classes` is the model's number of classes; false if `classes` is 1 + the largest class in the map.
     bool counted;
     taper_value *mask; // value that owns classes_at, from taper_scores_mask
     const int16_t *classes_at;

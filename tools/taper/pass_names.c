@@ -35,7 +35,7 @@ bool pass_names_read(const arg_texts *disable, const char *also, pass_names *nam
     for (size_t i = 0; i < disable->count; i++) {
         const size_t length = strlen(disable->items[i]);
         bytes += length + 1;
-        most += length / 2 + 1; // upper bound, because each name has at least one letter and a comma
+        most += length / 2 + 1; // upper bound: each name takes at least a letter and a comma
     }
     *names = (pass_names){.items = calloc(most, sizeof *names->items), .text = malloc(bytes)};
     if (names->items == NULL || names->text == NULL) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of passes that --disable omits. The option may be given several times, each with a comma-separated list.
+// Names of passes that --disable omits. The option may be given several times, each time with a comma-separated list.
 #ifndef TAPER_TOOLS_PASS_NAMES_H
 #define TAPER_TOOLS_PASS_NAMES_H
 

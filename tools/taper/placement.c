@@ -6,7 +6,7 @@
 #include <string.h>
 
 // Returns the item of the value, or NULL. A later report about a value replaces its item: the conversion may first put
-// an operator in an NNAPI module and then leave it to the CPU.
+// an operator in an NNAPI module and later return it to the CPU.
 static placement_item *find(const placement *p, uint32_t value)
 {
     return value < p->last_count && p->last[value] != 0 ? &p->items[p->last[value] - 1] : NULL;

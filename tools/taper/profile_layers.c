@@ -24,7 +24,7 @@ static void take_module(void *user, const char *text, size_t length)
 
 // Takes the module name from a text such as "Module
 // hierarchy:top(Net)::forward.features(Sequential)::forward.0(Conv2d)::forward.aten::conv2d". The module name consists
-// of the names before the parentheses, without the first.
+// of the names before the parentheses, without the first name: "features.0".
 static void take_hierarchy(void *user, const char *text, size_t length)
 {
     static const char begin[] = "Module hierarchy:top(";

@@ -25,7 +25,7 @@ typedef struct profile_layers {
 bool profile_layers_find(const opened_model *opened, const model_options *options, const char *method,
                          const call_inputs *inputs, profile_layers *layers);
 void profile_layers_release(profile_layers *layers);
-// Returns the name of the module, or "" if it is unknown.
+// Returns the name of the module, or "" if the module is unknown.
 const char *profile_layers_module(const profile_layers *layers, const taper_profile_item *item);
 
 #endif

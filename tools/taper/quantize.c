@@ -100,7 +100,7 @@ static int check(const quantize_arguments *a, taper_save_options *save, taper_qu
 // ---- quantizing the model
 
 typedef struct quantizing {
-    opened_model opened; // the opened model; the calibrator owns the model itself
+    opened_model opened; // context, session and options of the float model; the calibrator owns the model itself
     taper_calibrator *calibrator;
     file_list files;
     vision v;
@@ -177,7 +177,7 @@ static bool for_samples(quantizing *q, const char *what, size_t count, calibrato
     progress_begin(&p, what);
     for (size_t i = 0; done && i < count; i++) {
         call_inputs inputs;
-        // If only some samples are used, they are taken evenly from the whole list.
+        // If only `count` samples are used, they are spread evenly over the whole list.
         const char *path = q->files.paths[i * q->files.count / count];
         progress_step(&p, i, count);
         done = calibration_inputs(&q->opened, &q->v, path, &inputs);

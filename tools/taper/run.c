@@ -44,11 +44,11 @@ typedef struct run_options {
     vision_options vision;
     arg_texts positional, inputs;
     const char *output, *method, *calls;
-    long bundled; // index of the bundled sample; -1 to use no sample
+    long bundled; // index of the bundled sample to use as inputs; -1 to use none
     bool json, times;
 } run_options;
 
-// Calls inputs_run and measures its time.
+// Calls inputs_run and measures the time of the run.
 static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, taper_value **result,
                       run_output *output)
 {

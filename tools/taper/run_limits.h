@@ -8,7 +8,7 @@
 #include "common/args.h"
 
 typedef struct run_limits {
-    const char *seconds; // time budget as text; NULL for no limit
+    const char *seconds; // time budget in seconds, as text; NULL for no limit
     long megabytes;      // memory budget in MiB; 0 for no limit
 } run_limits;
 

@@ -6,7 +6,7 @@
 #include "common/result.h"
 
 typedef enum run_format {
-    RUN_NPZ, // also used for names without a known suffix
+    RUN_NPZ, // an .npz archive; also the format of a file whose suffix is unknown
     RUN_NPY,
     RUN_JSON,
 } run_format;
@@ -30,7 +30,7 @@ int run_output_check(const char *path, bool several, const char *usage);
 // several, times, model, load_ms.
 bool run_output_open(run_output *output, const run_output *start);
 bool run_output_add(run_output *output, const char *name, const taper_value *result, taper_error *error);
-// Completes the output. If `done` is false, removes the file, unless it may have several results.
+// Completes the output. If `done` is false, removes the output file, unless `several` is true.
 bool run_output_close(run_output *output, bool done);
 
 #endif

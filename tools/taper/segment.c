@@ -193,7 +193,7 @@ static bool write_gray(const char *path, const class_map *map)
     return done;
 }
 
-// Returns true if the result is drawn over the picture. Otherwise only the size of the picture is needed after the
+// Returns true if the result is drawn over the picture. If it is not drawn, only the picture's size is needed after the
 // model has run.
 static bool draws(const segment_options *options, const char *output)
 {

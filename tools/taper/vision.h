@@ -43,9 +43,10 @@ typedef struct vision {
     size_t most_pixels; // limit for pictures, in pixels; 0 for the default of image.h
     char **labels;      // labels from the file of --labels
     size_t label_count;
-    bool has_labels; // true if --labels was given; its labels then override all others
+    bool has_labels; // true if --labels was given; labels from --labels override the labels of the model
     const char *labels_path;
-    // Labels of the data set with this number of classes, if neither the option nor the model has labels.
+    // Labels of the data set with this number of classes, if neither --labels nor the model gives labels; NULL
+    // otherwise.
     const known_labels *known;
     bool checked; // true after vision_check_classes was called
 } vision;
@@ -64,12 +65,13 @@ bool vision_read(const vision *v, const char *path, bool whole, image *picture);
 // reported.
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input);
-// Call this when the number of classes is known; only the first call has an effect. Selects known labels if none are
-// given, and prints a note on stderr if the number of labels differs. counted: true if `classes` is the number of
-// classes, false if it is 1 + the largest class that occurs in a map.
+// Call this when the number of classes is known; only the first call has an effect. Selects the labels of a known data
+// set if none are given, and prints a note on stderr if the number of labels differs. counted: true if `classes` is the
+// number of classes, false if it is 1 + the largest class that occurs in a map.
 void vision_check_classes(vision *v, const opened_model *opened, size_t classes, bool counted);
 size_t vision_label_count(const vision *v);
-// Returns the label of the class. If there is none, writes a text such as "class 7" to buffer and returns that.
+// Returns the label of the class. If the class has no label, writes a text such as "class 7" to buffer and returns
+// buffer.
 const char *vision_label(const vision *v, size_t index, char buffer[32]);
 
 // Finds the scores in a result (taper_scores_find). *tensor is a new reference; failures are reported.
