@@ -16,7 +16,7 @@ import org.pytorch.PyTorchAndroid;
 import org.pytorch.Tensor;
 
 final class BehaviourTest {
-  /** The class of errors of loading and running. */
+  /** The class of the exceptions that loading and running throw. */
   static final Class<?> MODEL_ERROR = modelError();
 
   private static Class<?> modelError() {
@@ -57,7 +57,7 @@ final class BehaviourTest {
   }
 
   static void torchScriptInTheLiteLoader() {
-    // PyTorch Mobile's LiteModuleLoader refused this file. Taper has only one runtime, which accepts it.
+    // PyTorch Mobile's LiteModuleLoader refused this file. Taper has only one runtime, which accepts a .pt file.
     try (Module m = LiteModuleLoader.load(Files.model("kinds.pt"))) {
       Check.same(
           new float[] {-2, 0, 2, 4, 6, 8}, m.forward(IValue.from(six())).toTensor().getDataAsFloatArray());
@@ -104,7 +104,7 @@ final class BehaviourTest {
   }
 
   static void boolAndHalfResults() {
-    // PyTorch Mobile refused results of these dtypes.
+    // PyTorch Mobile refused bool and half results.
     try (Module m = Module.load(KINDS)) {
       Tensor bools = m.runMethod("compare", IValue.from(six())).toTensor();
       Check.same(ScalarType.BOOL, bools.scalarType());

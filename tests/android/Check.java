@@ -33,7 +33,8 @@ final class Check {
     return s.length() > 400 ? s.substring(0, 400) + " …" : s;
   }
 
-  /** Checks that the action throws exactly that class, with a message that contains the texts, and never an Error. */
+  /** Checks that the action throws exactly that class, with a message that contains the texts. A thrown Error is a
+   * failure of the test. */
   static void fails(Class<?> type, Action action, String... texts) throws Exception {
     try {
       action.run();

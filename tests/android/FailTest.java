@@ -27,7 +27,7 @@ final class FailTest {
     return Tensor.fromBlob(new float[] {x}, ONE);
   }
 
-  /** step: on average, one of `step` allocations fails. */
+  /** step: one of `step` allocations, on average, is made to fail. */
   private static void each(String what, int step, Check.Action action) throws Exception {
     int failures = 0, refused = 0;
     failAfter(-1);

@@ -286,7 +286,8 @@ final class ImageTest {
         IllegalStateException.class,
         () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 0, 8, 8, MEAN, STD, out, 1));
     Check.fails(none, () -> TensorImageUtils.imageYUV420CenterCropToFloatBuffer(c, 0, 8, 8, MEAN, STD, null, 0));
-    // Three times the number of pixels of these images overflows 64 bits, to a small or a negative number.
+    // For these side lengths, three times the number of pixels overflows 64 bits and becomes a small or a negative
+    // number.
     for (int side : new int[] {Integer.MAX_VALUE, 1753413057, 2000000000}) {
       Check.fails(wrong, () -> TensorImageUtils.imageYUV420CenterCropToFloat32Tensor(c, 0, side, side, MEAN, STD));
       Check.fails(

@@ -22,7 +22,7 @@ final class LibraryTest {
     }
   }
 
-  /** Loads the library under each name that apps use. */
+  /** Loads the native library under each name by which apps load it. */
   static final class ByName {
     static void byName() {
       if (!NativeLoader.isInitialized()) {

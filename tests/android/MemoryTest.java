@@ -59,7 +59,7 @@ final class MemoryTest {
     Check.that(after <= before * 1.3, "modules: " + before + " kB after 300, " + after + " after 3,000");
   }
 
-  /** Memory in use is not freed, and does not cause a collection at each run. */
+  /** Native memory that the app still uses is not freed, and does not cause a garbage collection at each run. */
   static void heldOnPurpose() {
     Module m = Module.load(Files.model("kinds.ptl"));
     Tensor in = Tensor.fromBlob(new float[] {3}, new long[] {1});

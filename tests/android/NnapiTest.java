@@ -18,7 +18,7 @@ final class NnapiTest {
       numbers[i] = (float) Math.sin(i);
     }
     float[] result = null;
-    for (int i = 0; i < 8; i++) { // the first runs on the device are compared with the CPU
+    for (int i = 0; i < 8; i++) { // eight runs, because the library compares the first runs on the device with the CPU
       result = module.forward(IValue.from(Tensor.fromBlob(numbers, SHAPE))).toTensor().getDataAsFloatArray();
     }
     return result;

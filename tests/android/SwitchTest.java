@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Contains switch expressions over all constants of PyTorch Mobile's enums. Java 14 and Kotlin refuse them if an enum
-// has more constants, so the test is that this file compiles: java -cp CLASSES SwitchTest.java
+// Contains switch expressions over all constants of PyTorch Mobile's enums. Java 14 and Kotlin refuse such an
+// expression if the enum has more constants, so the test is that this file compiles: java -cp CLASSES SwitchTest.java
 
 import org.pytorch.DType;
 import org.pytorch.Device;

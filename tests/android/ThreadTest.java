@@ -108,8 +108,8 @@ final class ThreadTest {
   }
 
   /**
-   * Native threads inherit the name of the thread that creates them. The thread that loads and sets the number creates
-   * all workers here.
+   * Native threads inherit the name of the thread that creates them. Here one thread loads the module and sets the
+   * number of threads, so it creates all workers.
    */
   static void numberOfThreads() throws Exception {
     if (!new File("/proc/self/schedstat").exists()) {
@@ -144,7 +144,7 @@ final class ThreadTest {
                 for (Map.Entry<String, Long> now : times("setter").entrySet()) {
                   worked += now.getValue().equals(start.get(now.getKey())) ? 0 : 1;
                 }
-                Check.same(1, worked); // only this thread has worked
+                Check.same(1, worked); // the calling thread is the only thread that has worked
               } catch (Throwable e) {
                 bad.set(e);
               }

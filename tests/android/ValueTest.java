@@ -57,7 +57,7 @@ final class ValueTest {
     }
   }
 
-  /** The elements before the limit count, regardless of the position, as in PyTorch Mobile. */
+  /** A tensor has the buffer's elements before the limit, regardless of the buffer's position, as in PyTorch Mobile. */
   static void buffersWithLimits() {
     long[] six = {6};
     FloatBuffer floats = Tensor.allocateFloatBuffer(6);
@@ -266,7 +266,7 @@ final class ValueTest {
     Check.same(Math.sqrt(5), M.runMethod("magnitude", number).toDouble());
   }
 
-  /** A tuple that contains one tuple twice on each level. */
+  /** Returns a nested tuple, in which each level contains one tuple twice. */
   private static IValue shared(int levels) {
     IValue value = IValue.from(1L);
     for (int i = 0; i < levels; i++) {

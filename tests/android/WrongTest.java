@@ -283,7 +283,7 @@ final class WrongTest {
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(device));
       Check.fails(BehaviourTest.MODEL_ERROR, () -> Module.loadFrom(device, 0, 1000));
     }
-    // A descriptor that is closed, although its object still counts as open.
+    // A descriptor that the system has closed, although its Java object still counts as open.
     FileInputStream in = new FileInputStream(KINDS);
     java.lang.reflect.Constructor<FileDescriptor> make = FileDescriptor.class.getDeclaredConstructor(int.class);
     make.setAccessible(true); // the test is started with access to java.io
@@ -301,7 +301,7 @@ final class WrongTest {
     }
     bytes.position(8);
     ByteBuffer slice = bytes.slice().order(ByteOrder.nativeOrder());
-    slice.position(5); // the native address must be aligned, whatever the position
+    slice.position(5); // the native address of the elements must be aligned, whatever the buffer's position
     byte[] same = M.runMethod("same", IValue.from(Tensor.fromBlob(slice, new long[] {56}))).toTensor().getDataAsByteArray();
     Check.that(same[0] == 8 && same[55] == 63, "all bytes of a slice");
     bytes.position(1);
@@ -365,7 +365,7 @@ final class WrongTest {
     try {
       M.forward(IValue.from(empty));
     } catch (RuntimeException e) {
-      // A product of sizes that overflows may be refused too.
+      // Sizes whose product overflows may also be refused, even if one size is 0.
     }
     for (long[] sizes : new long[][] {{1L << 40, 0}, {0, 1L << 40}, {0, 1L << 20, 3, 1}, {1L << 31, 0, 2, 2, 2}}) {
       Tensor none = M.runMethod("same", IValue.from(Tensor.fromBlob(new float[0], sizes))).toTensor();
@@ -376,7 +376,7 @@ final class WrongTest {
     usable();
   }
 
-  /** A full Java heap must not cause an Error. The test runs this in a process with a small heap. */
+  /** A full Java heap must not cause an Error. The test runs this method in a process with a small heap. */
   static void noMemory() throws Exception {
     if (Runtime.getRuntime().maxMemory() > 100L << 20) {
       return;

@@ -16,7 +16,7 @@ void *__wrap_realloc(void *old, size_t size);
 // Only allocations of the thread that requested failures are counted.
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_t thread;
-static jint left = -1; // number of allocations that succeed before one fails; negative if none shall fail
+static jint left = -1; // number of allocations that succeed before one fails; negative if no allocation shall fail
 static bool failed;
 
 static bool fails(void)
@@ -46,8 +46,8 @@ void *__wrap_realloc(void *old, size_t size)
     return size != 0 && fails() ? NULL : __real_realloc(old, size);
 }
 
-// Makes an allocation fail, after `count` more have succeeded. Returns true if an allocation has failed since the last
-// call.
+// Makes one allocation fail, after the next `count` allocations have succeeded. Returns true if an allocation has
+// failed since the last call.
 JNIEXPORT jboolean JNICALL Java_FailTest_failAfter(JNIEnv *env, jclass type, jint count);
 JNIEXPORT jboolean JNICALL Java_FailTest_failAfter(JNIEnv *env, jclass type, jint count)
 {

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""op_config_test.py TAPER MODEL.ptl …: checks the header that scripts/android/op_config.py makes from a model's operator list. It must have
-everything that `taper ops --config` finds in the model. Unknown operators, and files that are not lists, must be refused."""
+"""op_config_test.py TAPER MODEL.ptl …: checks the header that scripts/android/op_config.py makes from a model's operator list. The header must
+have everything that `taper ops --config` finds in the model. Unknown operators, and files that are not lists, must be refused."""
 import os
 import subprocess
 import sys

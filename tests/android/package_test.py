@@ -24,7 +24,7 @@ import package  # noqa: E402
 MACHINES = {"arm64-v8a": 183, "armeabi-v7a": 40, "x86_64": 62, "x86": 3}
 POM = "{http://maven.apache.org/POM/4.0.0}"
 ANDROID = "{http://schemas.android.com/apk/res/android}"
-HOME = "https://taper.example"  # address in a repository that this test makes
+HOME = "https://taper.example"  # address of the project in the POMs of the repository that this test makes
 NAMES = [a.name for a in package.ARTIFACTS]
 passed = failed = 0
 
@@ -89,7 +89,7 @@ def poms(repository, home):
         for path in ("name", "description", "licenses/license/name", "licenses/license/url", "developers/developer/name"):
             found = root.find(POM + path.replace("/", "/" + POM))
             check(found is not None and found.text, "%s.pom has no %s" % (artifact.name, path))
-        # The POM has both elements, with the address of --home, or neither.
+        # The POM has both elements, with the address of --home, or has neither element.
         url, scm = root.find(POM + "url"), root.find(POM + "scm")
         check((url is None) == (scm is None) and (url is not None or not home), artifact.name + ".pom: url and scm")
         if url is not None:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // unwind_probe: calls an operator that unwinds its stack. Prints the number of frames, and exits with 0 if the caller
-// of the library is among them. A crash report from inside a kernel would then show the caller.
+// of the library is among them. If they are, a crash report from inside a kernel shows the caller.
 #include <stdio.h>
 #include <unwind.h>
 

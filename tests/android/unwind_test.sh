@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # unwind_test.sh SOURCE FOLDER [arm64]: builds the library with Android's settings for Linux, for this machine or for arm64 under qemu.
-# From inside a kernel an unwinder must find the caller of the library, and must not find it without TAPER_UNWIND. The library must be
-# within its limit, which replaces Android's limit on machines without an NDK. For arm64 clang and lld build the library if they are
-# installed, as for Android, because gcc's code is larger. Exit 77 (skipped) if compiler or emulator are missing.
+# From inside a kernel an unwinder must find the caller of the library; without TAPER_UNWIND it must not find the caller. The library
+# must be within a size limit, which replaces Android's limit on machines without an NDK. For arm64 clang and lld build the library if
+# they are installed, as for Android, because gcc's code is larger. Exit 77 (skipped) if compiler or emulator are missing.
 set -eu
 source=$1 folder=$2 architecture=${3:-here}
-LIMIT_arm64=2330000 # bytes of libtaper.so, stripped, with unwind tables, without drafts and Vulkan
+LIMIT_arm64=2330000 # largest size of libtaper.so in bytes, stripped, with unwind tables, without drafts and Vulkan
 run="" cc=${CC:-cc} strip=strip
 set -- -DCMAKE_BUILD_TYPE=MinSizeRel -DTAPER_BUILD_TESTS=OFF -DTAPER_BUILD_TOOLS=OFF -DTAPER_BUILD_BENCH=OFF -DTAPER_WITH_PYTHON=OFF -DTAPER_WITH_LAPACK=OFF \
     -DTAPER_WITH_VULKAN=OFF -DTAPER_WITH_ZLIB=OFF -DTAPER_WITH_DRAFTS=OFF

@@ -67,7 +67,7 @@ static void layer(void **state)
     check(TAPER_F32, 4, (const int64_t[]){1, 4, 12, 12}, " was float32 [1, 4, 12, 12], refused in conv\n");
 }
 
-// The failed run may change inputs, and the advice must not change them again.
+// The failed run may change inputs, but the advice must not change inputs.
 static void inputs_stay(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void other_errors(void **state)
     assert_string_equal(taper_error_detail(error), "");
     taper_value *result;
     assert_int_equal(taper_session_run(session, NULL, NULL, 0, &result, error), TAPER_ERROR_ARGUMENT);
-    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // the error must not change
+    assert_int_equal(taper_session_advise(session, NULL, NULL, 0, error), TAPER_OK); // the error must stay the same
     assert_int_equal(taper_session_advise(session, "nowhere", NULL, 0, error), TAPER_OK);
     assert_int_equal(taper_session_advise(session, NULL, NULL, 1, error), TAPER_ERROR_ARGUMENT);
     assert_int_equal(taper_session_advise(session, NULL, none, 1, error), TAPER_ERROR_ARGUMENT);

@@ -34,7 +34,7 @@ static taper_status make_input(taper_context *context, float factor, float summa
     return TAPER_OK;
 }
 
-// Loads the model and runs it several times. The results are checked.
+// Loads the model, runs it several times and checks the results.
 static taper_status run_pairs(taper_context *context, const void *optimized, taper_error *error)
 {
     taper_model *model = NULL;

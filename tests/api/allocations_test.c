@@ -41,7 +41,7 @@ static void later_runs_allocate_nothing(bool optimized, test_source source)
         const size_t group = test_group(first);
         // The second run must not call the allocator. If several methods alternate, each of them trims the heap when
         // its plan is made, so the third run is the first without calls. A module for NNAPI compiles its model in the
-        // first run, so its third run is also the first without calls.
+        // first run, so the third run is also its first without calls.
         const size_t quiet = group > 1 || strstr(test_calls[first].file, "nnapi") != NULL ? 2 : 1;
         for (size_t run = 0; run < 4; run++) {
             for (size_t i = first; i < first + group; i++) {

@@ -68,7 +68,7 @@ static void cameras(void **state)
 {
     (void)state;
     static const unsigned char y[] = {235, 16, 81, 9, 235, 16, 60, 9, 235, 30, 81, 145, 16, 41, 9};
-    // The value 5 marks bytes after the end of a row, which must not be read.
+    // Bytes after the end of a row have the value 5 and must not be read.
     static const unsigned char u[] = {128, 90, 5, 54, 240}, v[] = {128, 240, 5, 34, 110};
     static const unsigned char uv[] = {128, 128, 90, 240, 54, 34, 240, 110};
     unsigned char vu[8];
@@ -113,7 +113,7 @@ static void cameras(void **state)
         taper_value_release(tensor);
         for (int k = 0; k < 27; k++) {
             assert_true(fabsf(seen[i][k % 3 * 9 + k / 3] - (float)wanted[k]) <
-                        2.01f); // tolerance for fixed-point coefficients with ten bits, rounded down
+                        2.01f); // the tolerance allows fixed-point coefficients of ten bits that are rounded down
         }
     }
     assert_memory_equal(seen[0], seen[1], sizeof seen[0]);
@@ -180,7 +180,7 @@ static void sizes(void **state)
         }
         taper_value_release(tensor);
     }
-    // Without settings, pictures are prepared as for ImageNet. With its mean of 0.485, black becomes about -2.1.
+    // Without settings, pictures are prepared as for ImageNet. With ImageNet's mean of 0.485, black becomes about -2.1.
     memset(pixels, 0, sizeof pixels);
     taper_value *tensor;
     taper_tensor_info info = {.struct_size = sizeof info};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests the functions for apps (taper_app.h): opening, bundled inputs, entries of dicts, copies, settings and classes.
-// Each of them also runs with every allocation failing once. Pictures are tested in app_picture_test.c.
+// The test runs each function again with every allocation failing once. Pictures are tested in app_picture_test.c.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -377,7 +377,8 @@ static void classes_are_ranked(void **state)
     OK(taper_scores_top(context, scores, NULL, 0, &count, error));
     assert_int_equal(count, 0);
     taper_value_release(scores);
-    // Each row is handled separately. A row that already contains probabilities must remain bit-identical.
+    // The library normalizes each row of scores separately. A row that already contains probabilities must remain
+    // bit-identical.
     static const float two[] = {0.25f, 0.5f, 0.25f, 0, 1, 2};
     scores = floats_of(context, two, 2, rows);
     OK(taper_scores_softmax(context, scores, &made, error));
@@ -411,7 +412,7 @@ static void scores_are_found(void **state)
         OK(taper_value_string(context, names[i], strlen(names[i]), &keys[i], error));
         values[i] = floats_of(context, &number, 1, sizes);
     }
-    for (size_t count = 1; count <= 3; count++) { // each later key has priority over the earlier ones
+    for (size_t count = 1; count <= 3; count++) { // a dict with the first `count` keys: the last of them has priority
         taper_tensor_info info, wanted;
         OK(taper_value_dict(context, NULL, NULL, keys, values, count, &dict, error));
         OK(taper_scores_find(dict, &found, error));
@@ -442,7 +443,7 @@ static void masks_are_drawn(void **state)
 {
     (void)state;
     taper_context *context = test_context(NULL, 1);
-    // Class 1 has the higher score on the right, in the last two of four columns.
+    // After resizing to four columns, class 1 has the higher score in the last two columns.
     static const float numbers[] = {1, 0, 0, 1}, logits[] = {-1, 3}, parts[] = {0.25f, 0.75f};
     const int64_t sizes[] = {1, 2, 1, 2}, plane[] = {1, 1, 2}, batch[] = {2, 1, 1, 2};
     taper_value *scores = floats_of(context, numbers, 4, sizes), *mask;
@@ -460,7 +461,7 @@ static void masks_are_drawn(void **state)
     FAILS("scores of 1 x classes", taper_scores_mask(context, scores, 4, 2, &mask, NULL, error));
     assert_null(mask);
     taper_value_release(scores);
-    for (size_t i = 0; i < 2; i++) { // one plane: probabilities first, then logits
+    for (size_t i = 0; i < 2; i++) { // one plane of scores: probabilities in the first round, logits in the second
         scores = floats_of(context, i == 0 ? parts : logits, 3, plane);
         OK(taper_scores_mask(context, scores, 2, 1, &mask, &classes, error));
         assert_memory_equal(data_of(mask, &info), ((const int16_t[]){0, 1}), 4);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Archives (taper_archive.h): values come back from the archives and pickles that they were written to; a session that
-// was changed has its changes after it was written and loaded; damaged bytes and NULL arguments are refused.
+// Archives (taper_archive.h): values come back from the archives and pickles that they were written to; a changed
+// session still has the changes after it is written and loaded; damaged bytes and NULL arguments are refused.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -114,7 +114,7 @@ static void values_come_back(void **state)
     refused(taper_archive_reader_record(reader, 3, &data, &size, error), TAPER_ERROR_ARGUMENT, error, "no record 3");
     refused(taper_archive_reader_value(reader, "other", &read, error), TAPER_ERROR_FILE, error, "other.pkl");
     ok(taper_archive_reader_value(reader, "data", &read, error), error);
-    taper_archive_reader_release(reader); // the value remains valid
+    taper_archive_reader_release(reader); // the value remains valid after its reader is released
     assert_true(test_same(value, read));
     ok(taper_value_item(read, 0, &items, error), error);
     ok(taper_value_item(items, 0, &first, error), error);
@@ -281,7 +281,8 @@ static void changed_sessions_are_written(void **state)
     assert_int_equal(atomic_load(&allocator.blocks), 0);
 }
 
-// Tensors with new contents, written in place by the host, are part of the copy and not of the original.
+// Tensors with new contents, written in place by the host, are part of the copied session, but not of the original
+// session.
 static void copies_are_apart(void **state)
 {
     (void)state;

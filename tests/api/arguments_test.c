@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls every function of the public headers with NULL for each required argument (headers_test.sh checks that no
-// function is missing), with structs of other versions of the headers, and with results stored in arguments.
+// function is missing), with structs of other versions of the headers, and with results that are stored in the
+// variables of arguments.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -416,7 +417,7 @@ static void models_are_calibrated(void **state)
     FAILS("layer is NULL", taper_calibrator_layer(q, 0, NULL, E));
     assert_int_equal(taper_calibrator_layer_count(NULL), 0);
     assert_null(taper_calibrator_model(NULL));
-    assert_true(taper_calibrator_sqnr(NULL) != taper_calibrator_sqnr(NULL)); // the result is NaN without a comparison
+    assert_true(taper_calibrator_sqnr(NULL) != taper_calibrator_sqnr(NULL)); // NaN: nothing was compared
     assert_int_equal(taper_calibrator_input(NULL, 0, &scale, &point), 0);
     (void)taper_calibrator_input(q, 0, NULL, NULL);
     taper_calibrator_release(q);
@@ -501,7 +502,7 @@ static void operators_are_called(void **state)
 
 // ---- structs of other versions
 
-// Structs with a struct_size that belongs to no version must be refused. The library must not write to them.
+// Structs with a struct_size that belongs to no version must be refused. The library must not write to such structs.
 #define WRONG_SIZES(type, call)                                                                                        \
     do {                                                                                                               \
         type given;                                                                                                    \
@@ -654,7 +655,8 @@ static void sizes_of_structs(void **state)
     close_world(&w);
 }
 
-// A caller's struct may have fewer or more members. The library must only change members that both have.
+// A caller's struct may have fewer or more members. The library must only change members that both the caller's struct
+// and its own struct have.
 static void other_versions(void **state)
 {
     (void)state;

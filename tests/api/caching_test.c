@@ -66,7 +66,7 @@ static void blocks_come_back_by_size(void **state)
     assert_int_equal(info.reused, 3);
     assert_int_equal(info.kept_bytes, 0);
     assert_int_equal(info.used_bytes, 4000);
-    void *near = get(&a, 1001); // a different size needs another block
+    void *near = get(&a, 1001); // a block of a different size is not reused
     assert_int_equal(info_of(caching).fetched, 4);
     // After it is reallocated, a block is cached under its new size.
     first = a.reallocate(a.user, first, 1000, 3000);
@@ -77,7 +77,7 @@ static void blocks_come_back_by_size(void **state)
     taper_caching_allocator_trim(caching);
     assert_int_equal(info_of(caching).kept_bytes, 0);
     assert_int_equal(info_of(caching).used_bytes, 3001);
-    // Blocks in use when the owner releases the allocator are freed later.
+    // Blocks that are in use when the owner releases the allocator are freed later, when they are given back.
     give(&a, other, 2000);
     taper_caching_allocator_release(caching);
     assert_true(atomic_load(&under.blocks) >= 2);
@@ -127,8 +127,8 @@ static void many_sizes_and_few_kept(void **state)
     assert_int_equal(atomic_load(&under.blocks), 0);
 }
 
-// If memory runs out, cached blocks are freed first. A block is freed if it cannot be cached, because there is no
-// memory for a list of its size.
+// If memory runs out, cached blocks are freed first. If there is no memory for a list of a block's size, the block is
+// freed instead of cached.
 static void no_memory(void **state)
 {
     (void)state;
@@ -294,8 +294,8 @@ static void sizes_that_change(void **state)
     assert_true(calls[1] * 8 < calls[0]);
 }
 
-// Several sessions follow one another, and memory of the first session is reused by the next. Each allocation fails
-// once.
+// Several sessions follow one another, and the next session reuses memory of the session before it. Each allocation
+// fails once.
 static void sessions_over_one(void **state)
 {
     (void)state;

@@ -15,7 +15,7 @@ typedef struct world {
     test_allocator allocator;
     taper_context *context;
     taper_error *error;
-    taper_value *input; // input of s01_convnet, float32 [1, 3, 12, 12]
+    taper_value *input; // input of the model s01_convnet, a float32 tensor of sizes [1, 3, 12, 12]
 } world;
 
 static taper_value *make_input(taper_context *context, taper_error *error)
@@ -122,7 +122,7 @@ static void finish(taper_calibrator *calibrator, taper_error *error)
     taper_draft_release(draft);
 }
 
-// A draft uses all calibration runs before it, including runs after an earlier draft was made.
+// A quantized draft uses all calibration runs before it, including runs between an earlier draft and itself.
 static void runs_between_finishes(void **state)
 {
     (void)state;

@@ -105,7 +105,7 @@ static void from_another_thread(void **state)
         ends_with(&w, TAPER_ERROR_CANCELLED, "cancelled");
         pthread_join(thread, NULL);
     }
-    taper_session_cancel(w.session); // cancels a run that has not begun, which must affect the next run
+    taper_session_cancel(w.session); // cancelling while nothing runs must end the next run
     ends_with(&w, TAPER_ERROR_CANCELLED, "cancelled");
     close_world(&w);
 }

@@ -114,7 +114,7 @@ static void devices_that_are_not(void **state)
         char words[128];
         snprintf(words, sizeof words, "device %s is not part of this build", names[i]);
         expect(&w, text, NULL, TAPER_ERROR_UNSUPPORTED, words);
-        assert_int_equal(load(&w, names[i], NULL, true), TAPER_OK); // nothing is logged, because nothing runs
+        assert_int_equal(load(&w, names[i], NULL, true), TAPER_OK); // no log, because a listing runs nothing
         assert_int_equal(w.heard.lines, 0);
     }
     close_world(&w);
@@ -177,7 +177,7 @@ static void precisions(void **state)
         expect(&w, here[i], "bf16", TAPER_OK, "");
     }
     expect(&w, "cuda", "bf16", TAPER_ERROR_UNSUPPORTED, "precision bf16 is the CPU's: use fp32 or fp16 on device cuda");
-    assert_int_equal(load(&w, "cuda", "fp16", 0), TAPER_OK); // the CPU supports this precision
+    assert_int_equal(load(&w, "cuda", "fp16", 0), TAPER_OK); // the CPU runs the model, and supports this precision
     assert_int_equal(w.heard.lines, 1);
     // Values that are never valid are reported first.
     expect(&w, "cuda!", "fp64", TAPER_ERROR_ARGUMENT, "precision \"fp64\"");

@@ -19,7 +19,7 @@ static taper_status save(taper_draft *draft, taper_error *error)
     return status;
 }
 
-// Saving makes the methods of bundled inputs, which refer to attributes by their index. Optimizing afterwards would
+// Saving makes the methods of bundled inputs, which refer to attributes by their index. Optimizing after saving would
 // change the indices.
 static void optimized_after_a_save(void **state)
 {

@@ -17,7 +17,7 @@ typedef struct rewriting {
     int flatbuffer;
     bool bundles;
     int debug_info;
-    const char *layout; // layout of the sample with which the draft is converted for NNAPI, or NULL
+    const char *layout; // layout of the sample with which the draft is converted for NNAPI; NULL if it is not converted
     bool unbundles;     // true to remove the bundled inputs of the file
 } rewriting;
 

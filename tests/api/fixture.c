@@ -379,7 +379,7 @@ void test_each_allocation_fails(const char *name, test_work *work, const void *w
         const taper_status status = work(context, what, error);
         taper_context_release(context);
         failed = atomic_load(&allocator.calls) >= allocator.fail_at;
-        // The work may also succeed although an allocation failed, for example without a memory plan.
+        // The work may also succeed although an allocation failed; a run, for example, can work without a memory plan.
         if (status != TAPER_OK && (status != TAPER_ERROR_RESOURCE || !failed)) {
             fail_msg("%s: allocation %zu failed: status %d, %s", name, n, (int)status, taper_error_message(error));
         }

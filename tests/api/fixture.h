@@ -12,12 +12,12 @@
 #include <taper/taper_compile.h>
 
 /*
- * A counting allocator. It checks that each block is freed with its size, and aborts otherwise. The fail_at-th call
- * that requests memory fails, and all later ones as well if fail_all is set; fail_at 0 for none. Thread-safe.
+ * A counting allocator. It aborts if a block is freed with a wrong size. The fail_at-th request for memory fails, and
+ * all later requests also fail if fail_all is set; no request fails if fail_at is 0. Thread-safe.
  */
 typedef struct test_allocator {
     taper_allocator allocator;
-    atomic_size_t blocks, bytes, calls; /* live blocks, live bytes, requests so far */
+    atomic_size_t blocks, bytes, calls; /* number of live blocks, number of live bytes, number of requests so far */
     atomic_size_t peak;
     size_t fail_at;
     bool fail_all;
@@ -34,8 +34,8 @@ typedef struct test_call {
     const char *file; /* path in tests/data/samples, examples/demo or tests/models/data */
     const char *method;
     const char *args;
-    taper_status status; /* status of the call */
-    bool counts;         /* true if the module counts its calls, so that the next call has another result */
+    taper_status status; /* expected status of the call */
+    bool counts;         /* true if the module counts its calls, so that a repeated call has another result */
 } test_call;
 
 extern const test_call test_calls[];
@@ -60,9 +60,9 @@ bool test_same(const taper_value *a, const taper_value *b);
 // the largest number. Returns INFINITY if a number is not finite.
 double test_difference(const taper_value *value, const taper_value *other);
 /*
- * Does the work once for each allocation (or for a sample of them: tests/sample.h) with that allocation failing, then
- * once without failure. Fails the test if the work ends in a status other than success and TAPER_ERROR_RESOURCE, or if
- * memory is leaked. The context has one thread.
+ * Repeats the work: for each allocation (or for a sample of them, tests/sample.h) once with that allocation failing,
+ * and at the end once without a failure. Fails the test if the work ends in a status other than success and
+ * TAPER_ERROR_RESOURCE, or if memory is leaked. The context has one thread.
  */
 typedef taper_status test_work(taper_context *context, const void *what, taper_error *error);
 void test_each_allocation_fails(const char *name, test_work *work, const void *what);

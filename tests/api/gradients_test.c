@@ -12,8 +12,8 @@
 
 #include "tests/api/fixture.h"
 
-// Positions, and the energy, forces and derivatives of the squared forces that PyTorch 1.13 computes for them
-// (scripts/oracle/make_gradients.py).
+// Positions, and the energy, forces and derivatives of the squared forces that PyTorch 1.13 computes for these
+// positions (scripts/oracle/make_gradients.py).
 static const float positions[9] = {0.0f, 0.5f, 1.0f, 1.5f, -0.25f, 0.75f, -1.0f, 0.125f, 2.0f};
 static const float energy[1] = {0.3119621f};
 static const float forces[9] = {-0.06657405f, -0.19613096f, 0.22958899f, -0.53001034f, 0.14796783f,
@@ -104,7 +104,7 @@ static void budgets(void **state)
         const taper_session_options options = {.struct_size = sizeof options, .memory_budget = budget};
         taper_session *session;
         if (taper_session_create(model, &options, &session, NULL) != TAPER_OK) {
-            continue; // the limit is too small for the session itself
+            continue; // the limit is too small to create the session
         }
         const taper_status status = taper_session_run(session, NULL, &input, 1, &result, NULL);
         assert_true(status == TAPER_OK || status == TAPER_ERROR_RESOURCE);

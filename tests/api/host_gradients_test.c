@@ -120,7 +120,7 @@ static taper_value *call(taper_context *context, const char *name, taper_value *
     assert_int_equal(taper_operator_find(context, name, &op, NULL), TAPER_OK);
     assert_int_equal(taper_operator_record(op, 1, NULL), TAPER_OK);
     assert_int_equal(taper_operator_call(op, (taper_value *[]){a, b}, b != NULL ? 2 : 1, &result, 1, NULL), TAPER_OK);
-    taper_operator_release(op); // the tensors keep what the operator recorded
+    taper_operator_release(op); // the tensors keep the recorded call alive after the operator is released
     return result;
 }
 
@@ -200,7 +200,7 @@ static void errors(void **state)
     check_refused(&plain, energy, b.input, "TAPER_LOAD_GRADIENTS");
     assert_int_equal(taper_session_record(plain.session, 1, NULL), TAPER_ERROR_ARGUMENT);
     taper_value_release(energy);
-    assert_int_equal(run_energy(&plain, &energy, NULL), TAPER_OK); // the recording of this session ended with the run
+    assert_int_equal(run_energy(&plain, &energy, NULL), TAPER_OK); // the recording of this session ended with its run
     check_refused(&b, energy, b.input, "appears to not have been used in the graph");
     taper_value_release(energy);
     // Values that cannot have gradients are refused.
@@ -266,7 +266,7 @@ static void failed_allocations(void **state)
     test_each_allocation_fails("forces.pt", once, &(bool){true});
 }
 
-// A loop as in molecular dynamics must keep nothing of earlier steps.
+// A loop of steps, as in molecular dynamics, must not keep memory of earlier steps.
 static void memory(void **state)
 {
     (void)state;

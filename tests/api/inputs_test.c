@@ -214,7 +214,7 @@ static void callers_memory(void **state)
         data[i] = (float)(i % 17) - 8.0f;
     }
     const int64_t sizes[] = {1, 3, 10, 12}, last[] = {360, 1, 36, 3};
-    float spread[360]; // the same picture, stored as NHWC
+    float spread[360]; // the elements of x as NHWC
     for (size_t c = 0; c < 3; c++) {
         for (size_t i = 0; i < 120; i++) {
             spread[i * 3 + c] = data[c * 120 + i];
@@ -251,7 +251,7 @@ static void callers_memory(void **state)
 typedef struct file {
     unsigned char *data;
     size_t size, reads;
-    size_t fail_after; // number of reads that succeed before one fails; 0 means that all succeed
+    size_t fail_after; // number of reads that succeed before one fails; 0 if all reads succeed
 } file;
 
 static file slurp(const char *name)
@@ -401,7 +401,8 @@ static void metadata(void **state)
     close_world(&w);
 }
 
-// Attributes that the model changes remain changed in its session, and only in that session.
+// Attributes that the model changes remain changed in the session that ran, and do not change in other sessions of the
+// model.
 static void state_of_a_session(void **state)
 {
     (void)state;
@@ -415,7 +416,7 @@ static void state_of_a_session(void **state)
         assert_int_equal(taper_session_run(w.session, "set_count", &four, 1, &result, NULL), TAPER_OK);
         taper_value_release(result);
     }
-    taper_value *mine, *others; // attribute "count", which is a buffer of one int64
+    taper_value *mine, *others; // attribute "count" (one int64) in the session that ran, and in a second session
     taper_tensor_info p = {.struct_size = sizeof p}, q = {.struct_size = sizeof q};
     assert_int_equal(taper_session_attribute(w.session, "count", &mine, w.error), TAPER_OK);
     assert_int_equal(taper_session_attribute(other, "count", &others, w.error), TAPER_OK);

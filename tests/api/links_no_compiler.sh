@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # links_no_compiler.sh LOADS OPENS OBJECT…: checks that the program LOADS, which only calls the loads of taper.h, contains no function of
-# the compiler's objects. The program OPENS, which calls taper_model_open, contains some. Both are linked with the static library.
+# the compiler's objects. The program OPENS, which calls taper_model_open, contains some of these functions. Both programs are linked
+# with the static library.
 command -v nm >/dev/null || { echo "SKIPPED: no nm"; exit 77; }
 loads=$1 opens=$2
 shift 2

@@ -23,7 +23,7 @@ void open_listening(listening *w, const char *cache_dir); // cache_dir: a direct
 void close_listening(listening *w);                       // fails the test if memory is leaked
 size_t count_heard(const listening *w, const char *words);
 
-// Returns true if both values have the same structure, floats differ by at most 1e-4 of the largest one, and integers
+// Returns true if both values have the same structure, floats differ by at most 1e-4 of the largest float, and integers
 // of quantized tensors by at most 1.
 bool device_alike(const taper_value *a, const taper_value *b);
 // Loads a committed model for a device. If device and device_options are NULL, loads it for the CPU.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
- * load_only MODEL: loads a file as it was saved; compiled with -DOPENS, it optimizes the model. links_no_compiler.sh
- * checks what is linked into each of the two programs.
+ * load_only MODEL: loads a file without optimizing the model; if it is compiled with -DOPENS, the program optimizes the
+ * model. links_no_compiler.sh checks what is linked into each of the two programs.
  */
 #include <stdio.h>
 #include <taper/taper_compile.h>

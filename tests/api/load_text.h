@@ -17,7 +17,7 @@ __attribute__((unused))
 static const taper_load_options as_saved = {.struct_size = sizeof as_saved};
 
 typedef struct load_text {
-    taper_load_options options; // options whose pointers refer to this struct
+    taper_load_options options; // load options, which point to other members of this struct
     taper_device_choice device;
     taper_device_setting settings[32];
 } load_text;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests taper_load_options.methods: the model then has forward, the methods of bundled inputs and the listed methods.
+// Tests taper_load_options.methods: a model loaded with this list has only forward, the methods of bundled inputs and
+// the listed methods.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -47,7 +48,7 @@ static void only_some(void **state)
     const test_call call = {"s05_methods.pt", "forward", "f3,2", TAPER_OK, false};
     taper_model *const models[] = {all, one, two};
     taper_value *results[3];
-    for (size_t i = 0; i < 3; i++) { // forward calls methods that the host cannot call
+    for (size_t i = 0; i < 3; i++) { // forward may call unlisted methods; the host may not
         taper_session *session;
         assert_int_equal(taper_session_create(models[i], NULL, &session, NULL), TAPER_OK);
         assert_int_equal(test_run(context, session, &call, &results[i], NULL), TAPER_OK);

@@ -138,8 +138,8 @@ static void found(void **state)
     taper_operator_release(NULL);
 }
 
-// All handles of a tensor together hold one reference to the tensor, and a list holds another one. A number has only
-// handles.
+// All handles of a tensor together hold one reference to the tensor, and a list that contains the tensor holds another
+// reference. A number has no object, only handles.
 static void use_counts(void **state)
 {
     const world *w = *state;
@@ -304,7 +304,7 @@ static void in_place(void **state)
     taper_operator_release(view);
 }
 
-// A convolution uses the backend's kernels and threads, and its result is contiguous.
+// A convolution called as a single operator uses the CPU backend's kernels and threads, and its result is contiguous.
 static void a_convolution(void **state)
 {
     const world *w = *state;
@@ -328,7 +328,7 @@ static void random_numbers(void **state)
     taper_value *like = row(w->context, 0, 0, 0), *a, *b;
     assert_int_equal(taper_operator_call(first, &like, 1, &a, 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(second, &like, 1, &b, 1, w->error), TAPER_OK);
-    assert_true(test_same(a, b)); // equal, because both begin with PyTorch's default seed
+    assert_true(test_same(a, b)); // equal, because both generators begin with PyTorch's default seed
     taper_value_release(b);
     assert_int_equal(taper_operator_call(second, &like, 1, &b, 1, w->error), TAPER_OK);
     assert_false(test_same(a, b));
@@ -346,12 +346,13 @@ static void random_numbers(void **state)
     taper_operator_release(second);
 }
 
-// Two handles and a session share one generator: each continues the sequence where another one stopped.
+// Two handles and a session share one generator: each of the three continues the sequence of numbers where the one
+// before it stopped.
 static void shared_random_numbers(void **state)
 {
     const world *w = *state;
     taper_operator *alone = find(w, "aten::rand_like"), *first = find(w, "aten::rand_like"),
-                   // An operator that consists of other operators, which draw random numbers.
+                   // aten::dropout consists of operators that draw random numbers.
                                                             *second = find(w, "aten::dropout");
     taper_generator *generator;
     taper_value *like = row(w->context, 0, 0, 0), *want[2], *got[2];
@@ -369,7 +370,7 @@ static void shared_random_numbers(void **state)
         taper_value *args[] = {ones, half, train};
         assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
         assert_true(test_same(got[0], want[0]));
-        // Consumes random numbers.
+        // Draws random numbers from the shared generator.
         assert_int_equal(taper_operator_call(second, args, 3, &dropped, 1, w->error), TAPER_OK);
         assert_int_equal(taper_operator_call(first, &like, 1, &got[1], 1, w->error), TAPER_OK);
         assert_false(test_same(got[1], want[1]));
@@ -386,7 +387,7 @@ static void shared_random_numbers(void **state)
     assert_true(test_same(got[0], want[0]));
     taper_value_release(got[0]);
     taper_value_release(want[0]);
-    taper_operator_draw_from(first, NULL); // draws from the operator's own source again, which is still unused
+    taper_operator_draw_from(first, NULL); // draws from the operator's own generator again, which is still unused
     taper_operator *fresh = find(w, "aten::rand_like");
     assert_int_equal(taper_operator_call(first, &like, 1, &got[0], 1, w->error), TAPER_OK);
     assert_int_equal(taper_operator_call(fresh, &like, 1, &want[0], 1, w->error), TAPER_OK);
@@ -579,7 +580,7 @@ static void *work(void *argument)
     if (taper_operator_find(context, "aten::add.Tensor", &op, NULL) != TAPER_OK) {
         return NULL;
     }
-    static const int64_t size = 30000; // large enough that several threads share the work
+    static const int64_t size = 30000; // number of elements, large enough that several threads share the work
     taper_value *x = floats(context, 1, &size, NULL);
     bool good = true;
     for (int i = 0; i < 200 && good; i++) {

@@ -34,7 +34,7 @@ static taper_status once(taper_context *context, const void *what, taper_error *
         taper_value *result;
         status = test_run(context, session, &test_calls[i], &result, error);
         if (status == TAPER_ERROR_RAISED && test_calls[i].status == TAPER_ERROR_RAISED) {
-            status = TAPER_OK; // the call has failed as expected
+            status = TAPER_OK; // the call has failed with the status that its row expects
         } else if (status != TAPER_OK) {
             assert_null(result);
         }
@@ -52,7 +52,7 @@ static void sweep(size_t first, bool optimized, test_source source)
 
 static bool is_demo(size_t at)
 {
-    // True for "classifier.ptl" and "segmenter.ptl".
+    // True for the demo's models, "classifier.ptl" and "segmenter.ptl".
     return test_calls[at].file[0] == 'c' || test_calls[at].file[1] == 'e';
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests that bytes have one owner. The library must not write to the host's bytes, return them to the system or read
-// them after their release. A pointer through which writing is not allowed must always be marked as read-only.
+// them after their release. If no code may write to some memory, the library must mark every pointer to it as
+// read-only.
 #define _DEFAULT_SOURCE 1
 #include <fcntl.h>
 #include <setjmp.h>
@@ -26,7 +27,7 @@ static void count_release(void *user)
 // ---- a file in the host's memory
 
 typedef struct host_file {
-    uint8_t *data; // whole pages, as when an app maps an asset
+    uint8_t *data; // bytes of the model in whole pages, as if an app had mapped an asset
     uint8_t *before;
     size_t size, room;
 } host_file;
@@ -147,7 +148,7 @@ static void refused_file_is_not_released(void **state)
 typedef struct truncating {
     taper_allocator allocator;
     const char *path;
-    size_t size; // size of the request at which the file is truncated
+    size_t size; // the file is truncated when the library requests a block of this size, in bytes
 } truncating;
 
 static void *truncate_at(void *user, void *ptr, size_t old_size, size_t new_size)
@@ -242,7 +243,7 @@ static void constant_input_is_never_written(void **state)
     taper_value_release(first);
     taper_value_release(second);
     assert_int_equal(released, 1);
-    // A tensor that was not passed as read-only is written to, as in PyTorch.
+    // The model writes to a tensor that was not passed as read-only, as in PyTorch.
     taper_value *third = run_program(&p, (taper_value *[]){two, two}, 2);
     expect_vector(two, 3, 4);
     taper_value_release(third);
@@ -360,7 +361,7 @@ static void attribute_says_read_only(void **state)
     assert_int_equal(taper_value_make_writable(weight, NULL), TAPER_OK);
     assert_int_equal(taper_value_get_tensor(weight, &after, NULL), TAPER_OK);
     assert_int_equal(after.read_only, 0);
-    assert_memory_equal(after.data, before.data, before.bytes); // both the old bytes and the copy are readable
+    assert_memory_equal(after.data, before.data, before.bytes); // old memory and copy are readable
     memset(after.data, 0, after.bytes);
     // The session must see the change; other sessions of the model must not.
     taper_value *again, *other;
@@ -395,7 +396,8 @@ static void constant_cannot_be_made_writable(void **state)
 
 // ---- packs
 
-// The scales of a tensor quantized per channel belong to the model as well, so its packed weights are found again.
+// The model also owns the scales of a tensor quantized per channel, so the second run finds the tensor's packed
+// weights.
 static void per_channel_weights_are_packed_once(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # package_test.sh CMAKE BUILD SOURCE CC GENERATOR MAKE: installs the library into a scratch folder. Builds examples/ with the
-# installed library, which CMake's find_package (static and shared) and pkg-config find, and runs them. Then it requests other
-# versions.
+# installed library, which CMake's find_package (static and shared) and pkg-config find, and runs them. At the end the test
+# requests versions that must be found, and versions that must not be found.
 set -eu
 cmake=$1 build=$2 source=$3 cc=$4 generator=$5 make=$6
 scratch=$(mktemp -d)
@@ -27,8 +27,8 @@ libraries=$(dirname "$pc")
 same "$scratch/cmake/run_model" "find_package, static"
 same "$scratch/cmake/run_model_shared" "find_package, shared"
 
-# A program that links the shared library does not need the libraries with which the shared library was built: here CMake
-# cannot find zlib.
+# A program that links the shared library does not need the libraries of its build: in this configuration CMake cannot
+# find zlib.
 "$cmake" -S "$source/examples" -B "$scratch/bare" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_PREFIX_PATH="$prefix" -DCMAKE_C_COMPILER="$cc" \
     -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 "$cmake" --build "$scratch/bare" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
@@ -36,7 +36,7 @@ same "$scratch/bare/run_model" "find_package, without zlib"
 for file in LICENSE README.md CHANGELOG.md docs/architecture.md examples/run_model.c examples/demo/classifier.ptl; do
     [ -e "$prefix/share/doc/taper/$file" ] || { echo "FAILED $file is not installed"; exit 1; }
 done
-# The programs are installed with the library that they need, and find it by a relative path.
+# The command-line programs are installed with the shared library, and find it by a relative path.
 if [ -e "$prefix/bin/taper" ]; then
     "$prefix/bin/taper" run "$model" -i zeros:1x3x96x96 | grep -q '^output  float32 \[1, 20\]' || { echo "FAILED the installed program"; exit 1; }
     passed=$((passed + 1))

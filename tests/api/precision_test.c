@@ -80,8 +80,9 @@ static answer ask(const test_call *call, const char *precision, uint64_t mask, i
     return a;
 }
 
-// Returns the tolerance. The rounding errors of a layer's weights and inputs are independent, so their sum is only a
-// few times one of them. arm64 adds products of fp16 in fp16, 64 at a time, and rounds each sum.
+// Returns the tolerance. The rounding errors of a layer's weights and inputs are independent, so a sum of them is only
+// a few times as large as one error. arm64 adds 64 products of fp16 at a time in fp16, and rounds each of these
+// additions.
 static double allowed_fp16(void)
 {
     const char *set;
@@ -120,7 +121,7 @@ static void results_are_near(void **state)
     }
 }
 
-// Recurrent layers also multiply in half precision. If the CPU cannot multiply half floats, they compute with floats.
+// Recurrent layers also multiply in half precision, or in float32 if the CPU cannot multiply half floats.
 static void steps_are_near(void **state)
 {
     (void)state;
@@ -183,8 +184,8 @@ static void kept_packs_are_apart(void **state)
     assert_int_equal(found.gl_pathc, 3);
     globfree(&found);
     (void)snprintf(pattern, sizeof pattern, "%s/taper-*",
-                   // Removes packed weights, and the file with the result of their check, which exists if the check
-                   // took long.
+                   // Removes packed weights, and the file with the result of the packed weights' check; this file
+                   // exists only if the check took long.
                    directory);
     assert_int_equal(glob(pattern, 0, NULL, &found), 0);
     for (size_t i = 0; i < found.gl_pathc; i++) {

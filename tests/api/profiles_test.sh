@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # profiles_test.sh CMAKE SOURCE CC GENERATOR MAKE [PROFILE...]: checks CMake's messages about profiles and about former options. Then builds
-# the programs of each PROFILE (default: lean), which must give the recorded results of PyTorch. The other profiles need no run here: full
-# is this build, and the test one_model covers the profile one. A library for apps omits code that is faster but larger. On x86-64 the test
-# also measures how many bytes gradients add to the library of lean.
+# the programs of each PROFILE (default: lean), which must give the recorded results of PyTorch. The profiles full and one need no run here:
+# this build has the profile full, and the test one_model covers the profile one. On x86-64 the test also measures how many bytes gradients
+# add to the library of lean.
 set -eu
 cmake=$1 source=$2 cc=$3 generator=$4 make=$5
 shift 5

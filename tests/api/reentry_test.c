@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests callbacks of the host that are NULL, and callbacks that call the object whose function called them. Each call
-// of a session, an operator or a calibrator within its own call must end in an error, or work as the headers promise.
+// Tests callbacks of the host that are NULL, and callbacks that call a function of the object that is running them.
+// Each call of a session, an operator or a calibrator within its own call must end in an error, or work as the headers
+// promise.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@ typedef struct world {
     taper_value *input;
     taper_calibrator *calibrator;
     taper_operator *op;
-    void (*act)(struct world *w); // function that the next callback calls, once; NULL for none
+    void (*act)(struct world *w); // function that the next callback calls, only once; NULL if it calls none
     int acts;
 } world;
 
@@ -178,7 +179,8 @@ static void from_observer(void **state)
     close_world(&w);
 }
 
-// A trim that is requested during a run is done at its end: less memory is kept than after a run without the request.
+// A trim that is requested during a run happens at the end of the run: after it, the session keeps less memory than
+// after a run without the request.
 static void trimmed_at_the_end(void **state)
 {
     (void)state;
@@ -217,7 +219,7 @@ static void destroyed_within(void **state)
     close_world(&w);
 }
 
-// The host's allocator may cancel and trim the session; its other calls are refused.
+// The host's allocator may cancel and trim the session; all its calls except these two are refused.
 static void from_allocator(void **state)
 {
     (void)state;

@@ -17,18 +17,18 @@
 #include "tests/api/fixture.h"
 #include "tests/api/load_text.h"
 
-// The error that the functions below cause.
+// The outcome of the host's operator in its next call: success, or one of these mistakes.
 typedef enum deed {
     RIGHT,
     FAIL,           // fails with a message
-    FAIL_SILENTLY,  // fails without a message
-    FAIL_OTHERWISE, // fails with a message that has another status
+    FAIL_SILENTLY,  // returns an error status without a message
+    FAIL_OTHERWISE, // returns an error status, and an error object with another status
     RAISE,
     NO_STATUS,
     NO_RESULT,
     NO_TENSOR, // returns an int instead of a tensor
     RUN_AGAIN, // runs the session that called it
-    DECLINE    // returns a status that is internal to the library
+    DECLINE    // returns TAPER_DECLINED, a status that is internal to the library
 } deed;
 
 typedef struct host {
@@ -89,7 +89,7 @@ static taper_status warp(void *user, taper_context *context, taper_value *const 
         return TAPER_ERROR_RESOURCE;
     }
     case RAISE:
-        results[0] = taper_value_retain(args[0]); // the library must release this although the function fails
+        results[0] = taper_value_retain(args[0]); // the library must release this reference although the function fails
         return taper_error_set(error, TAPER_ERROR_RAISED, "ValueError: no");
     case NO_STATUS:
         return (taper_status)77;
@@ -282,7 +282,8 @@ static void wrong_schemas(void **state)
     };
     taper_error *error = taper_error_create();
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
-        // The text ends at the end of its memory block, so that AddressSanitizer detects a read beyond it.
+        // The copy of the schema ends at the end of its memory block, so that AddressSanitizer detects a read beyond
+        // it.
         const size_t length = strlen(texts[i]);
         char *copy = malloc(length + 1);
         assert_non_null(copy);
@@ -450,7 +451,7 @@ static void models(void **state)
         }
         the_host = (host){.deed = RIGHT};
         assert_int_equal(run(context, model, NULL), TAPER_OK);
-        // 3 runs with two calls each: no call was removed or merged with another one.
+        // 3 runs with two calls each: so the optimizer removed or merged no call.
         assert_int_equal(atomic_load(&the_host.warps), 6);
         assert_int_equal(atomic_load(&the_host.notes), 3);
         assert_int_equal(atomic_load(&the_host.additions), 9);
@@ -552,7 +553,7 @@ static void wrong_functions(void **state)
                 strstr(taper_error_message(error), deeds[i].words) == NULL) {
                 fail_msg("deed %zu: status %d, %s", i, (int)status, taper_error_message(error));
             }
-            assert_int_equal(run(context, model, NULL), status); // must fail even without an error object
+            assert_int_equal(run(context, model, NULL), status); // the same status without an error object
             taper_value *args[] = {image(context), image(context)}, *result;
             assert_int_equal(taper_operator_call(op, args, 2, &result, 1, error), deeds[i].status);
             assert_non_null(strstr(taper_error_message(error), deeds[i].words));

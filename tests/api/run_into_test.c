@@ -76,8 +76,8 @@ static bool is_untouched(const unsigned char *at, size_t bytes)
     return true;
 }
 
-// From the third run on, a layer writes its result directly to the caller's memory, with the same numbers as a plain
-// run. In the first run after a change of sizes, the result is copied.
+// From the third run on, a layer writes its result directly to the caller's memory, with the same numbers as
+// taper_session_run. In the first run after a change of sizes, the result is copied.
 static void layers(void **state)
 {
     (void)state;
@@ -116,7 +116,7 @@ static void layers(void **state)
     }
 }
 
-// Tests several results, views, and results without elements: each run must write the same as the first one.
+// Tests several results, views, and results without elements: each run must write the same numbers as the first run.
 static void kinds_of_results(void **state)
 {
     (void)state;
@@ -190,7 +190,7 @@ static void refused(void **state)
                 assert_true(is_untouched(w.memory, ROOM));
             }
         }
-        taper_value *last; // the model keeps its own copy
+        taper_value *last; // the model keeps its own copy of `last`
         assert_int_equal(taper_session_attribute(w.session, "last", &last, w.error), TAPER_OK);
         taper_tensor_info info = {.struct_size = sizeof info};
         assert_int_equal(taper_value_get_tensor(last, &info, w.error), TAPER_OK);
@@ -200,8 +200,8 @@ static void refused(void **state)
     }
 }
 
-// A result that was written directly in one run is not written there if another output is requested in the next.
-// Results of branches are never written directly.
+// If one run has written a result directly to the caller's memory, the next run must not write there if the caller
+// requests another output. Results of branches are never written directly.
 static void changes_its_mind(void **state)
 {
     (void)state;
@@ -278,8 +278,7 @@ static void overlaps(world *w, taper_value *input)
     taper_value_release(input);
 }
 
-// A tensor inside a container is checked like an input itself, also if containers are shared so that it is reached on
-// many paths.
+// A tensor inside a container is checked for overlap like an input, also if shared containers lead to it on many paths.
 static void overlaps_inside(void **state)
 {
     (void)state;

@@ -110,7 +110,7 @@ static taper_status work(taper_context *context, const void *what, taper_error *
     if (status == TAPER_OK) {
         status = taper_value_tuple(context, items, 2, &inner, error);
     }
-    // More containers than the first table of containers has space for.
+    // Makes more containers than fit into the first table of visited containers.
     for (int i = 0; status == TAPER_OK && i < LEVELS; i++) {
         taper_value *const pair[] = {inner, inner};
         status = taper_value_tuple(context, pair, 2, &outer, error);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests threads that share one model, with a session each: results must be the same in all of them, and values are
-// released in other threads. Also run with TSan.
+// Tests threads that share one model, with a session each: all sessions must give the same results, and threads release
+// values that other threads made. The test also runs with TSan.
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -252,8 +252,8 @@ static void shared_inputs(void **state)
     }
 }
 
-// One tensor is both operands of a matrix product in all sessions: threads may only read members of it that do not
-// change.
+// One tensor is both operands of a matrix product in all sessions: threads may only read those members of the tensor
+// that do not change.
 static void shared_by_products(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void count_task(void *argument, size_t index)
     taper_context_run_tasks(tasks->context, count_inner, argument, index % 3);
 }
 
-// Every task is called once, also if another task starts it, and also without a context.
+// taper_run_tasks must call every task once, also if a task starts other tasks, and also without a context.
 static void tasks_of_the_host(void **state)
 {
     (void)state;

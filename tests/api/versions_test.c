@@ -19,7 +19,7 @@
 static void numbers_of_dtypes(void **state)
 {
     (void)state;
-    static const struct { // numbers in PyTorch's c10/core/ScalarType.h
+    static const struct { // each dtype with its number in PyTorch's c10/core/ScalarType.h
         taper_dtype dtype;
         int number;
         const char *name;
@@ -200,7 +200,7 @@ static taper_status use_quantize(const user *u, const void *options)
     return status;
 }
 
-// Checks a struct that ends before member `end`: the library must not read the poison after it.
+// Passes a struct that ends before member `end`. The library must not read the bytes after it, which have wrong values.
 static void check_struct(const user *u, const char *name, const member *members, size_t count, size_t size,
                          taper_status (*use)(const user *u, const void *options))
 {

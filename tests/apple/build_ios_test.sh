@@ -43,6 +43,6 @@ if command -v llvm-lipo >/dev/null || command -v llvm-lipo-14 >/dev/null; then
     lipo=$(command -v llvm-lipo llvm-lipo-14 | head -n 1)
     holds "$lipo" "$folder/install/lib/libtorch.a" -verify_arch arm64 x86_64
 fi
-holds grep -q "TAPER_WITH_TORCHSCRIPT:.*=ON" "$folder/arm64/CMakeCache.txt" # the option of the call before must not be remembered
+holds grep -q "TAPER_WITH_TORCHSCRIPT:.*=ON" "$folder/arm64/CMakeCache.txt" # the script must not remember the option of its previous call
 echo "$passed passed, $failed failed"
 exit $((failed != 0))

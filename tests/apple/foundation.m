@@ -578,7 +578,7 @@ static void append(NSArray *array, id object)
     TestData *const data = [[TestData alloc] init];
     data->_bytes = bytes;
     data->_length = length;
-    (void)free_; // not needed, because all callers pass memory from malloc
+    (void)free_; // free_ is ignored, because all callers pass memory from malloc
     return [data autorelease];
 }
 
@@ -609,7 +609,7 @@ static void append(NSArray *array, id object)
 
 - (const void *)bytes
 {
-    return _length != 0 ? _bytes : NULL; // Apple's class may also return NULL
+    return _length != 0 ? _bytes : NULL; // Apple's NSData may also return NULL if it is empty
 }
 
 @end

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""macho_test.py: checks that scripts/apple/check_macho.py finds planted problems and reports broken files. The files are made by clang, fat files
-by llvm-lipo."""
+"""macho_test.py: checks that scripts/apple/check_macho.py finds problems in files that the test makes, and reports broken files. clang makes the
+files, and llvm-lipo the fat files."""
 import os
 import random
 import shutil

@@ -109,7 +109,7 @@ static void test_tensors(void)
     CHECK(is_tensor(run(module, @"transpose", one(six())), TPRDTypeFloat32, 3, 2, turned, sizeof turned));
     const char positive[] = {0, 0, 1, 1, 1, 1};
     CHECK(is_tensor(run(module, @"compare", one(six())), TPRDTypeBool, 2, 3, positive, sizeof positive));
-    // If a result is the input itself, it uses the caller's bytes.
+    // If a model returns its input, the result uses the caller's bytes.
     NSData *const data = [NSData dataWithBytes:SIX length:sizeof SIX];
     TPRTensor *const over = [[TPRTensor alloc] initWithData:data shape:shape(2, 3) dtype:TPRDTypeFloat32 error:NULL];
     CHECK([[over data] bytes] == [data bytes]);
@@ -233,7 +233,8 @@ static void test_pixels(void)
     const unsigned char *const pixels = CVPixelBufferGetBaseAddress(buffer);
     CHECK([tensor dtype] == TPRDTypeUInt8 && [[tensor shape] count] == 3 &&
           [[[tensor shape] objectAtIndex:2] longLongValue] == 4);
-    // `data` copies the rows without their padding. The model reads them in place, with the strides of the buffer.
+    // `data` copies the rows without their padding. The model reads the pixels in place, with the strides of the pixel
+    // buffer.
     NSData *const rows = [tensor data];
     CHECK([rows length] == 24 && memcmp([rows bytes], pixels, 12) == 0 &&
           memcmp((const char *)[rows bytes] + 12, pixels + 64, 12) == 0);

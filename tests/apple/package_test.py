@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """package_test.py PACKAGE [--zig FOLDER]: checks that the result of scripts/apple/package.py has the form that Xcode, SwiftPM and CocoaPods
 expect. The xcframework's libraries match the processors in its Info.plist, the module map and the headers compile, and podspecs name existing
-files. With zig the sources of the Swift package compile with its definitions and flags. Parts that cannot be tested here are listed as
-skipped."""
+files. With zig the sources of the Swift package compile with its definitions and flags. The test lists parts that it cannot test on this machine
+as skipped."""
 import argparse
 import fnmatch
 import glob

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a binary PPM with one byte for each colour and prepares it in the same way as the Swift code of the example
-// apps: all red, then all green, then all blue values, each minus its mean and divided by its standard deviation.
+// Reads a binary PPM with one byte for each colour and converts the picture to the model's input in the same way as the
+// Swift code of the example apps: all red, then all green, then all blue values, each minus its mean and divided by its
+// standard deviation.
 #ifndef TAPER_TEST_PICTURE_H
 #define TAPER_TEST_PICTURE_H
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """tutorials_test.py --taper PROGRAM --library FILE --objc FILE --include DIR… --objects DIR --demo DIR: tests the Objective-C++ in PyTorch
-Mobile's tutorials for iOS, unmodified. It is compiled by clang++ as C++14, 17 and 20 inside a minimal class, and run with the demo's
-classifier. It must give the scores of `taper run`, or the error that Metal is missing. The tutorials are not part of this repository
+Mobile's tutorials for iOS, unmodified. clang++ compiles the code as C++14, 17 and 20 inside a minimal class, and it runs with the demo's
+classifier. The code must give the scores of `taper run`, or the error that Metal is missing. The tutorials are not part of this repository
 (../shared/reference/tutorials, or TUTORIALS): exit 77 if they are missing."""
 import argparse
 import json
@@ -85,7 +85,7 @@ def snippets(path):
 
 
 def source_of(snippet):
-    """Returns both parts of a snippet and the class that contains them."""
+    """Returns the code of a class that contains both parts of a snippet."""
     at = snippet.index("- (")
     headers = "".join(line + "\n" for line in snippet[:at].split("\n") if line.strip() != "...")
     method = snippet[at:snippet.rindex("}") + 1]

@@ -8,12 +8,12 @@
 
 #include "backends/cpu/cpu_backend.h"
 
-// The elements of a tensor in the same layout as on the host, with each byte scrambled.
+// A device's memory: the elements of a tensor in the layout that they have on the host, with each byte scrambled.
 typedef struct away_memory {
     taper_memory memory; // must be the first member
     away_backend *backend;
     taper_heap *heap;
-    size_t bytes; // size of this block in bytes
+    size_t bytes; // size of this struct with its data in bytes
     uint8_t dtype, rank;
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];
     size_t size; // size of data in bytes
@@ -30,7 +30,7 @@ typedef struct away_recording {
 } away_recording;
 
 typedef struct away_plan {
-    uint64_t seed; // number with which this segment's tensors are scrambled; differs between segments
+    uint64_t seed; // number that scrambles the segment's tensors; each segment has a different number
 } away_plan;
 
 static away_backend *backend_of(const taper_device *device)
@@ -112,8 +112,8 @@ static void drop(taper_memory *memory)
     taper_heap_free(m->heap, m, m->bytes);
 }
 
-// Copies a tensor to the device. If its memory is larger than its elements (an expanded tensor, a slice), the copy is
-// dense.
+// Copies a tensor to the device. If the memory of the tensor is larger than its elements (an expanded tensor, a slice),
+// the copy is dense.
 static taper_status keep(taper_device *device, taper_run *run, const taper_tensor *x, taper_memory **memory)
 {
     away_backend *backend = backend_of(device);
@@ -210,8 +210,7 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
     if (made == NULL) {
         return taper_fail_memory(error);
     }
-    made->seed =
-        atomic_fetch_add(&backend->segments, 1u); // the number of the segment; passes may change the numbers of values
+    made->seed = atomic_fetch_add(&backend->segments, 1u); // not a value's number: passes may change it
     for (size_t i = 0; i < node->input_count; i++) {
         segment->forms[i] =
             taper_node_in(node, i)->node != NULL && taper_node_in(node, i)->node->kind == TAPER_NODE_CONSTANT
@@ -299,7 +298,7 @@ static taper_status keep_results(const taper_segment *segment, taper_call *call)
         }
         const taper_status status = keep(segment->device, call->run, call->rets[i].as.tensor, &memory);
         if (status == TAPER_DECLINED) {
-            continue; // this tensor remains on the host
+            continue; // this result remains in the host's memory
         }
         TAPER_TRY(status);
         TAPER_TRY(

@@ -16,8 +16,8 @@ typedef enum away_claims {
 typedef struct away_backend {
     taper_backend table; // must be the first member
     away_claims claims;
-    unsigned declines; // one in `declines` input shapes is declined when it first occurs; 0 to decline none
-    bool always_away;  // true if all inputs and results stay on the device, false if only most of them do
+    unsigned declines; // one in `declines` input shapes is declined when it first occurs; 0: no shape is declined
+    bool always_away;  // true if all inputs and results stay on the device, false if some of them stay on the host
     bool keeps_layout; // true if inputs keep PyTorch's memory format; some kernels round differently if it is NHWC
     // Counts of events, in all contexts with this backend.
     atomic_size_t segments, nodes, runs, declined, stored, fetched, memories;
@@ -30,8 +30,8 @@ static const taper_device_choice away_choice = {.struct_size = sizeof away_choic
 static const taper_device_choice away_required = {
     .struct_size = sizeof away_required, .kind = (taper_device_kind)AWAY_KIND, .required = 1};
 
-// Fills the backend for the device "away". records: true if it makes recordings, which check that later calls equal the
-// recorded ones.
+// Fills the backend for the device "away". records: true if the backend makes recordings; a recording checks that later
+// calls equal the recorded calls.
 void away_init(away_backend *backend, away_claims claims, bool records);
 const char *away_claims_name(away_claims claims);
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Runs unmodified programs with the backend for tests: each context has it, and each model without a device uses it.
-// The build renames the library's functions to the functions below. The environment variable TAPER_AWAY contains words:
-// everything, every-second or odd-pairs; records; declines; always (on the device); plain (the CPU has no chains and
-// inputs keep their layout, so that results equal those of the CPU without chains bit for bit); fails-at-CALL-N (the
-// N-th call of a kind in layer.h is declined); lost (the device is lost at that call). The program ends with status 99
-// if the validating layer has complaints or objects of the device are not freed.
+// Runs unmodified programs with the backend for tests: each context has this backend, and each model for which no
+// device is named runs on it. The build renames the library's functions to the functions below. The environment
+// variable TAPER_AWAY contains words: everything, every-second or odd-pairs; records; declines; always (on the device);
+// plain (the CPU has no chains and inputs keep their layout, so that results equal those of the CPU without chains bit
+// for bit); fails-at-CALL-N (the N-th call of a kind in layer.h is declined); lost (the device is lost at that call).
+// The program ends with status 99 if the validating layer has complaints or objects of the device are not freed.
 #ifndef TAPER_TESTS_AWAY_EVERYWHERE_H
 #define TAPER_TESTS_AWAY_EVERYWHERE_H
 

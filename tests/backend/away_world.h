@@ -20,8 +20,8 @@ typedef struct world {
     taper_error *error;
 } world;
 
-// Opens the context. `declines` has the meaning that it has in away_backend. The CPU does not fuse nodes into chains,
-// because a chain and the separate nodes compute batch norm in different orders.
+// Opens the context. `declines`: see away_backend. The CPU does not fuse nodes into chains, because a chain and the
+// separate nodes compute batch norm in different orders.
 void open_world(world *w, away_claims claims, bool records, unsigned declines);
 // Closes the context. Fails the test if the validating layer has found violations or objects are not freed.
 void close_world(world *w, const char *what);

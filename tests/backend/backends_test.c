@@ -72,8 +72,8 @@ static bool is_right(const answers *a, size_t round, size_t i, const taper_value
     return (result == NULL) == (wanted == NULL) && (result == NULL || test_same(result, wanted));
 }
 
-// Compares the results of the device with the results of the CPU. Returns false if bits differ, which other layouts may
-// cause, because some kernels then round differently. Fails the test if the results differ by more than rounding.
+// Compares the results of the device with the results of the CPU. Returns false if bits differ: other layouts may cause
+// this, because some kernels round differently with them. Fails the test if the results differ by more than rounding.
 static bool hold_against(world *w, const answers *a, const taper_model *model)
 {
     bool same = true;
@@ -86,7 +86,7 @@ static bool hold_against(world *w, const answers *a, const taper_model *model)
             const taper_status status = test_run(w->context, session, call, &result, w->error);
             const bool right = is_right(a, round, i, result);
             same = same && right;
-            // The results may differ by rounding, if layouts may change.
+            // If layouts may change, the results may differ by rounding.
             const bool near = right || (!w->away.keeps_layout && result != NULL && a->results[round][i] != NULL &&
                                         test_difference(a->results[round][i], result) < 1e-6);
             if (status != call->status || !near) {
@@ -171,7 +171,7 @@ static void every_sample(void **state)
 
 // ---- failures
 
-// Loads the file and repeats each call until it succeeds. A failure may make one run fail, or the load.
+// Loads the file and repeats each call until it succeeds. The failing backend call may make one run fail, or the load.
 static bool fail_at(const answers *a, layer_call call, size_t at, taper_status status, away_claims claims)
 {
     const char *file = test_calls[a->first].file;
@@ -352,8 +352,8 @@ static void four_sessions(void **state)
 
 // ---- repeated calls
 
-// A second session must make the same calls of the backend as the first one, and later runs of a session the same calls
-// as earlier runs.
+// A second session must make the same backend calls as the first session, and later runs of a session must make the
+// same backend calls as earlier runs.
 static void same_questions(void **state)
 {
     (void)state;

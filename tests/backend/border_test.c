@@ -111,7 +111,8 @@ static void lists_stay_away(void **state)
     close_world(&f.world, "grow");
 }
 
-// The host holds a list to which a later run adds tensors on the device. The list outlives all other objects.
+// The host holds a list to which a later run adds tensors on the device. The list outlives the session, the model and
+// the context.
 static void values_outlive_the_device(void **state)
 {
     (void)state;
@@ -126,7 +127,7 @@ static void values_outlive_the_device(void **state)
     close_session(&f);
     taper_context_release(f.world.context);
     f.world.context = NULL;
-    // The values keep the device alive, because they may still be copied from it.
+    // The values keep the device alive, because their bytes are still in the device's memory.
     assert_true(atomic_load(&f.world.validator.devices) == 1);
     assert_int_equal(taper_value_item(list, 0, &first, NULL), TAPER_OK);
     assert_int_equal(taper_value_item(list, 2, &last, NULL), TAPER_OK);
@@ -170,7 +171,8 @@ static void lost_with_the_device(void **state)
     close_world(&f.world, "lost");
 }
 
-// If the device name ends with "!", an operator that the device declines is an error instead of running on the CPU.
+// If the device name ends with "!", the run fails if the device declines an operator, instead of running the operator
+// on the CPU.
 static void insists(void **state)
 {
     (void)state;

@@ -8,7 +8,7 @@
 typedef struct failing {
     layer layer; // must be the first member
     layer_call call;
-    size_t at; // number of the call that fails, from 1; 0 for none
+    size_t at; // number of the call that fails, counted from 1; 0 if no call fails
     taper_status status;
     atomic_size_t seen; // number of calls of this kind so far
 } failing;

@@ -18,7 +18,7 @@ typedef struct layer_state {
 } layer_state;
 
 typedef struct layer_plan {
-    taper_segment inner; // segment of the backend below
+    taper_segment inner; // segment of the backend below this layer
 } layer_plan;
 
 typedef struct layer_recording {

@@ -16,7 +16,7 @@ typedef enum layer_call {
     LAYER_RUN,
     LAYER_FORGET,
     LAYER_STORE,
-    LAYER_KEEP,  // not a call: memory passed for the first time, as a stored input or as a result
+    LAYER_KEEP,  // not a call: the layer sees a memory for the first time, as a stored input or as a result
     LAYER_FETCH, // copies the memory of a tensor to the host
     LAYER_DROP,  // frees memory
     LAYER_CALLS
@@ -32,9 +32,9 @@ typedef struct layer_event {
     taper_segment *segment; // planned segment of this layer
     const taper_segment *run_segment;
     taper_call *args;
-    void *note;                 // LAYER_NOTE bytes that the layer may use in a recording, initially zero
+    void *note;                 // LAYER_NOTE bytes of a recording for data of the layer, initially zero
     const taper_tensor *tensor; // tensor that is stored, or that a fetch fills
-    taper_memory *memory;       // memory that is kept, fetched or dropped; for a store, set only after the call
+    taper_memory *memory;       // memory that is kept, fetched or dropped; a call that stores a tensor sets it
     taper_error *error;
     taper_status status; // status that the call returned, set only after the call
 } layer_event;
@@ -44,8 +44,8 @@ enum { LAYER_NOTE = 64 };
 typedef struct layer {
     taper_backend table; // must be the first member
     const taper_backend *inner;
-    // The layer calls this function before the backend. A result other than TAPER_OK is returned instead of calling the
-    // backend. May be NULL.
+    // The layer calls this function before the backend. If the function returns a status other than TAPER_OK, the call
+    // returns this status, and the backend is not called. May be NULL.
     taper_status (*before)(struct layer *layer, const layer_event *event);
     void (*after)(struct layer *layer, const layer_event *event);
 } layer;

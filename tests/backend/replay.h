@@ -12,7 +12,7 @@ typedef struct replay {
     size_t length, capacity, lines;
     bool replaying;
     size_t at;         // offset in the text of the next line to compare
-    size_t mismatches; // number of lines that differ; wanted and got are the first of them
+    size_t mismatches; // number of lines that differ from the recorded ones; `wanted`, `got`: the first pair
     char wanted[256], got[256];
 } replay;
 

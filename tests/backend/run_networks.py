@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """run_networks.py TAPER TAPER_AWAY [BUILDER… | --all] [--dir DIR]
 
-Builds torchvision networks with scripts/oracle/make_zoo.py and runs their script, trace and optimized .ptl files and their script .pt
-files, at two input sizes, on the CPU and on the backend for tests (backend/away_everywhere.h) with each claim policy. The results must be
-equal bit for bit. They must also be equal if the backend declines a call, or its device is lost; each form of a network is tested with a
-third of these failures. --all: the classification networks of scripts/oracle/zoo.tsv."""
+Builds torchvision networks with scripts/oracle/make_zoo.py and runs their script, trace and optimized .ptl files and their script .pt files, at
+two input sizes, on the CPU and on the backend for tests (backend/away_everywhere.h) with each claim policy. The results must be equal bit for bit.
+They must also be equal if the backend declines a call, or its device is lost; each form of a network is tested with every third of these failures.
+--all: the classification networks of scripts/oracle/zoo.tsv."""
 import argparse
 import csv
 import json
@@ -22,8 +22,8 @@ import run_zoo
 
 FORMS = (".ptl", ".trace.ptl", ".opt.ptl", ".script.pt")
 POLICIES = ("everything,plain", "every-second,plain,records,always", "odd-pairs,plain,declines,records")
-# (the call that fails, a bound on the number of calls before it, the words of the failure). If tensors cannot be fetched from a lost
-# device, the run and the program end with an error.
+# (kind of the call that fails, largest number of the failing call among these calls, ",lost" if the device is lost). If tensors cannot be
+# fetched from a lost device, the run and the program end with an error.
 FAILURES = [(call, most, lost) for call, most in (("open", 1), ("claim", 2), ("plan", 4), ("record", 4), ("run", 12), ("store", 8))
             for lost in ("", ",lost")] + [("fetch", 6, ",lost")]
 
@@ -110,7 +110,8 @@ def main():
         for form, suffix in enumerate(FORMS):
             if not os.path.exists(stem + suffix):
                 continue
-            # The first size runs twice, so that calls are prepared and planned. The other size runs if the network accepts it.
+            # The first size runs twice, so that calls are prepared and planned. The second size runs only if the network
+            # accepts it.
             for stems in ((stem, stem, stem + ".2"), (stem, stem)):
                 with open(calls, "w") as file:
                     json.dump([{"method": "forward", "inputs": ["@" + os.path.abspath(s) + ".input.npy"]} for s in stems], file)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 typedef struct note {
-    uint64_t alive; // equals RECORDED while the recording exists
+    uint64_t alive; // RECORDED while the recording exists, any other number after it was freed
     const taper_segment *segment;
     atomic_bool running;
 } note;
@@ -246,7 +246,7 @@ static void after_run(validator *v, const layer_event *event)
             }
         }
     }
-    for (size_t i = 0; i < event->args->arg_count; i++) { // the call must not have changed its inputs
+    for (size_t i = 0; i < event->args->arg_count; i++) { // the backend's call must not have changed its inputs
         check_form(v, event, i, event->run_segment->forms[i], event->args->args[i]);
     }
 }

@@ -13,8 +13,8 @@ typedef struct validator {
 } validator;
 
 void validator_init(validator *validator, const taper_backend *inner);
-// Call this after all contexts with the layer are destroyed. Returns true if there were no violations and nothing is
-// left.
+// Call this after all contexts with the layer are destroyed. Returns true if there were no violations and no object of
+// the backend is left.
 bool validator_is_content(validator *validator);
 
 #endif

@@ -41,7 +41,7 @@ void sizes_that_change(const std::string &path)
     torch::jit::mobile::Module module = torch::jit::_load_for_mobile(path);
     Opened caching;
     const auto run_all = [&] {
-        for (int64_t i = 0; i < 16; i++) { // more sizes than a session keeps plans for
+        for (int64_t i = 0; i < 16; i++) { // 16 sizes are more than the number of memory plans that a session keeps
             module.forward({image(32 + 16 * (i * 5 % 16))});
         }
     };
@@ -62,7 +62,8 @@ void sizes_that_change(const std::string &path)
         CHECK(caching.info().kept_bytes == 0);
         CHECK(caching.info().used_bytes < before.used_bytes / 4);
     }
-    // Without the guard, no new blocks come from the allocator, and its blocks are still returned to it.
+    // Without the guard, the module gets no new blocks from the caching allocator, but returns the allocator's blocks
+    // to it.
     const taper_caching_info before = caching.info();
     module.forward({image(500)});
     CHECK(caching.info().fetched == before.fetched);
@@ -94,7 +95,7 @@ void results_that_stay(const std::string &path)
             }
             module.forward({image(112)});
         }
-        other.reset(); // the module still has memory from the allocator
+        other.reset(); // the module that is still alive has memory from the allocator
         module.forward({image(64)});
     }
     CHECK(caching->info().used_bytes > 0);
@@ -133,7 +134,7 @@ void threads(const std::string &path)
         thread.join();
     }
     CHECK(wrong == 0);
-    for (const at::Tensor &result : results) { // frees the results in another thread, some of them after the allocator
+    for (const at::Tensor &result : results) { // frees results in another thread, some after the allocator
         CHECK(same(result, expected));
     }
 }
@@ -158,7 +159,7 @@ void blocks()
 
 // ---- planned memory
 
-// Allocates as the library does: blocks of different sizes, each freed some allocations later.
+// Allocates blocks as the library does: they have different sizes, and each is freed some allocations later.
 void allocate_some(std::vector<void *> &places, size_t last_size)
 {
     const taper_allocator a = taper::cpp::ThreadAllocator::get();

@@ -12,7 +12,7 @@ import compare_text
 
 HERE = pathlib.Path(__file__).resolve().parent
 LIBRARIES = ["-lz", "-lm", "-lpthread", "-ldl"]
-# Calls whose results may differ, with the reason.
+# Calls whose results may differ from PyTorch's, with the reason.
 DIFFER = {
     "_embedding_bag": "the last results, which only gradients read", "embedding_bag": "the last results, which only gradients read",
     "_unique2": "the order of what is not sorted is nobody's",

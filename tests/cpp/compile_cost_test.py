@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""compile_cost_test.py FOLDERS [--record]: compiles an empty program with torch/script.h, and one with torch/torch.h, and compares their costs with
-compile_cost.txt: the lines after the preprocessor, and the megabytes that the compiler allocates (-ftime-report). Unlike seconds, both are equal in
-each run. FOLDERS: the folders of the headers, with colons between them. --record writes the file."""
+"""compile_cost_test.py FOLDERS [--record]: compiles an empty program with torch/script.h, and one with torch/torch.h, and compares their costs
+with compile_cost.txt: the lines after the preprocessor, and the megabytes that the compiler allocates (-ftime-report). Unlike seconds, both
+numbers are the same in each run. FOLDERS: the folders of the headers, with colons between them. --record writes the file."""
 import pathlib
 import re
 import subprocess

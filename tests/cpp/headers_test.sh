@@ -13,7 +13,7 @@ done
 passed=0 failed=0 skipped=0
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
-compile() { # arguments: COMPILER STANDARD SOURCE NAME
+compile() { # compile COMPILER STANDARD SOURCE NAME: compiles SOURCE and counts a warning as a failure of NAME
     if "$1" -std="$2" -Wall -Wextra -Wpedantic -Werror $include -I"$source/include" -fsyntax-only -MD \
         -MF "$scratch/one.d" "$3" && ! grep -E ' /usr/(local/)?include/(torch|ATen|c10|caffe2)/' "$scratch/one.d"; then
         passed=$((passed + 1))

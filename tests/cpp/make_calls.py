@@ -30,7 +30,7 @@ NUMBERS, UNIT, INDEX, POSITIVE, DEFINITE, LOWER, QUANTIZED, ONES, ZEROS = range(
 SIZES = [(2, 3), (3, 3), (4,), (2, 3, 4, 4), (1, 2, 5), (3,), (2, 2, 3), (), (1,), (2, 4, 4), (4, 4), (1, 3, 4, 4, 4), (6,), (2, 2, 2, 2), (5, 2), (1, 4)]
 # These operators return memory that is not initialized, so elements are not compared.
 ANYTHING = ("empty", "new_empty", "resize", "_resize", "_empty", "set_")
-# Functions that are not called: they end the process, count threads, or need other kinds of arguments.
+# Functions that are not called: they end the process, count threads, or need arguments that cannot be drawn.
 LEFT = {"_nnpack_available": "depends on the machine", "is_vulkan_available": "there is one in neither, by chance",
         "q_per_channel_scales": "behaviour_test"}
 
@@ -45,7 +45,7 @@ def pseudo(seed, count):
 
 
 class Drawn:
-    """Returns a tensor and the C++ that makes it."""
+    """A tensor with random elements, and the C++ that makes the same tensor."""
 
     def __init__(self, seed, sizes, dtype, kind):
         self.cpp = f"made({seed}, {{{', '.join(map(str, sizes))}}}, {DTYPES[dtype]}, {kind})"
@@ -112,7 +112,7 @@ class Draw:
         return r.choice([0, 1, 1, 2, 2, 3, 4])
 
     def value(self, kind, name):
-        """Returns (a value for PyTorch in Python, its C++)."""
+        """Returns (a value of this type for PyTorch in Python, the C++ of the same value)."""
         r = self.r
         if kind.endswith("?") and not kind.endswith("[]?") or kind.endswith("[]?"):
             if r.random() < 0.4 or kind in ("Generator?", "Device?", "Layout?", "Storage?"):
@@ -177,7 +177,8 @@ class Draw:
 
 
 def recipe(text):
-    """Parses "self=2x3 weight=4x3:positive dims=[1,2] flag=true": arguments by name; missing ones are None, false, zero or an empty out."""
+    """Parses "self=2x3 weight=4x3:positive dims=[1,2] flag=true": arguments by name; missing arguments are None, false, zero or an empty out
+    tensor."""
     named = dict(part.split("=") for part in text.split())
 
     def value(argument):
@@ -320,7 +321,7 @@ def kinds_of(f):
 
 
 def given_at(name, f, attempt):
-    """Returns the arguments of an attempt: {argument: (a value, its C++)}."""
+    """Returns the arguments of a draw: {argument: (a value, its C++)}."""
     if name in RECIPES:
         return {k: RECIPES[name](k) for k, _, _ in kinds_of(f)}
     draw, given = Draw(f"{name} {attempt}"), {}
@@ -351,9 +352,9 @@ def works(name, f, attempt):
 
 
 def find(name, f, first, into):
-    """Returns the first attempt that PyTorch accepts, or -1."""
+    """Returns the number of the first draw, from `first` on, that PyTorch accepts, or -1 if it accepts none."""
     for attempt in range(first, 1 if name in RECIPES else TRIES):
-        into.write(f"{attempt}\n")  # tells the parent the attempt, in case PyTorch crashes
+        into.write(f"{attempt}\n")  # tells the parent process the number of the draw, in case PyTorch crashes
         into.flush()
         if works(name, f, attempt):
             return attempt
@@ -390,7 +391,7 @@ def options(given):
 
 
 def call(signature, given, method):
-    """Returns the C++ of a call; tensors have names, because some are written to."""
+    """Returns the C++ of a call; tensors are named variables, because some calls write to them."""
     declared, arguments = [], []
     number = 0
     with signatures_test.as_headers():

@@ -14,7 +14,7 @@
 namespace nn_print
 {
 
-// Numbers between -1 and 1, without a pattern that a wrong order would keep.
+// Returns numbers between -1 and 1 without a regular pattern, so that a wrong order of elements changes results.
 inline torch::Tensor counted(const std::vector<int64_t> &sizes)
 {
     int64_t count = 1;
@@ -64,7 +64,7 @@ template <class Work> void attempt(const char *what, Work work)
     }
 }
 #define ATTEMPT(...) nn_print::attempt(#__VA_ARGS__, [&] { return __VA_ARGS__; })
-// Prints that a call failed, without the error's text, because operators word it differently.
+// Prints that a call failed, without the error's text, because Taper's operators use other words than PyTorch's.
 #define FAILS(...)                                                                                                     \
     try {                                                                                                              \
         (void)(__VA_ARGS__);                                                                                           \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // nnapi_test FILE DEVICE ENABLED WANTED: loads a file converted for NNAPI, for DEVICE ("cpu", or "none" for no device),
-// and runs it. WANTED tells if this must load Android's library; an emulation of that library is on LD_LIBRARY_PATH.
+// and runs it. WANTED is 1 if the run must load Android's NNAPI library, and 0 if it must not; an imitation of that
+// library is on LD_LIBRARY_PATH.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

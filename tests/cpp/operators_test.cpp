@@ -132,7 +132,7 @@ void other_types()
     CHECK(schema_of("other_ops::sizes") == "other_ops::sizes(int[]? _0) -> int");
     CHECK(call_values("other_ops::sizes", {c10::IValue()}).at(0).toInt() == -1);
     CHECK(call_values("other_ops::sizes", {std::vector<int64_t>{3, 4}}).at(0).toInt() == 4);
-    // In a context that was made in C, values of the C++ binding cannot be used.
+    // An operator called in a context that was made in C cannot use values of the C++ binding.
     taper_context *other = nullptr;
     taper_operator *op = nullptr;
     taper_value *argument = nullptr, *result = nullptr;
@@ -223,7 +223,7 @@ void deeds()
     CHECK_THROWS(call_values("deeds::undefined", {x}), "result 0");
     CHECK_THROWS(call_values("deeds::wrong_list", {x}), "result 0");
     CHECK_THROWS(call_values("deeds::several", {x}), "result 1");
-    CHECK_THROWS(call_values("deeds::standard", {1}), "deeds::standard"); // the argument has another type
+    CHECK_THROWS(call_values("deeds::standard", {1}), "deeds::standard"); // the argument has a wrong type
     CHECK_THROWS(call_values("deeds::standard", {}), "deeds::standard");
 
     const torch::jit::RegisterOperators stack({
@@ -352,7 +352,7 @@ void models(const std::string &folder)
             try {
                 torch::jit::Module module = i < 2 ? shared : torch::jit::load(path);
                 for (int run = 0; run < 20; run++) {
-                    // Other operators are registered and removed at the same time.
+                    // While the module runs, this thread registers and removes operators that the module does not call.
                     const auto registry = torch::RegisterOperators("threads::f" + std::to_string(i), &twice);
                     wrong += !same(module.forward({x}).toTuple()->elements()[0].toTensor(), y);
                     wrong += !same(call_tensor("threads::f" + std::to_string(i), {x}), x * 2);

@@ -1,14 +1,15 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # package_test.sh CMAKE BUILD SOURCE CXX GENERATOR MAKE: installs the library into a scratch folder and builds examples/cpp/HelloWorld with
-# it by find_package(Torch); the program reports wrong arguments by name. Then a project (package/) finds and links it in other ways.
+# it by find_package(Torch); the program reports wrong arguments by name. After that, the project in package/ finds and links the library
+# in all the ways that projects use.
 set -eu
 cmake=$1 build=$2 source=$3 cxx=$4 generator=$5 make=$6
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 "$cmake" --install "$build" --prefix "$scratch/usr" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 mkdir "$scratch/moved"
-mv "$scratch/usr" "$scratch/moved/usr" # no installed file may contain the path of the folder
+mv "$scratch/usr" "$scratch/moved/usr" # the installed tree is moved, because no installed file may contain the path of its folder
 "$cmake" -S "$source/examples/cpp/HelloWorld" -B "$scratch/hello" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" \
     -DCMAKE_PREFIX_PATH="$scratch/moved/usr" -DCMAKE_CXX_COMPILER="$cxx" -DCMAKE_BUILD_TYPE=Release >"$scratch/log" 2>&1 ||
     { cat "$scratch/log"; exit 1; }

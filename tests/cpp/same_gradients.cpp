@@ -213,6 +213,6 @@ int main(int argc, char **argv)
     if (argc > 1) {
         test_module(argv[1]);
     }
-    std::cout << "models\n"; // compare_text.py compares the lines up to this one
+    std::cout << "models\n"; // compare_text.py compares numbers after this line with a tolerance
     return 0;
 }

@@ -261,7 +261,7 @@ void losses()
     ATTEMPT(nn::AdaptiveLogSoftmaxWithLoss(4, 8, std::vector<int64_t>{5, 2})->head->weight);
 }
 
-// The families of operators that have namespaces of their own.
+// Tests the families of operators that have namespaces of their own, such as torch::linalg.
 void spaces()
 {
     const Tensor x = torch::tensor({1.F, 2.F, 3.F, 5.F}).view({2, 2});

@@ -98,7 +98,7 @@ void trees()
     net->to(torch::kCPU);
     net->zero_grad();
     show(net->forward(x));
-    show(torch::randn({2})); // shows how many numbers the clone has drawn for its reset
+    show(torch::randn({2})); // shows how many random numbers clone() has drawn to reset the copy's weights
     net->unregister_module("head");
     print_keys(net->named_children());
     net->register_module("again", net->conv);

@@ -200,7 +200,7 @@ void values()
     std::cout << at::IValue(std::make_tuple(1, c10::Device("cpu"))) << "\n";
 }
 
-// Operators draw in sequence from one generator.
+// Tests that all operators draw in sequence from one generator.
 void random_numbers()
 {
     torch::manual_seed(5);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_text SAMPLES MODELS DEMO [NETWORK…]: prints what an app sees. The output must be the same with these headers and
-// with PyTorch's, except the last digits of models' results, which are printed after the line "models".
+// same_text SAMPLES MODELS DEMO [NETWORK…]: prints everything that an app can see of values, modules and errors. The
+// output must be the same with these headers and with PyTorch's, except the last digits of models' results, which are
+// printed after the line "models".
 #include <torch/csrc/jit/runtime/jit_exception.h>
 #include <torch/script.h>
 

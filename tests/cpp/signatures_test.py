@@ -30,7 +30,7 @@ def as_headers():
 
 
 def plain(declaration):
-    """Returns a declaration without parts that have no meaning."""
+    """Returns a declaration without the parts that do not change its meaning."""
     text = re.sub(r"\s+", " ", declaration)
     text = text.replace("at::OptionalIntArrayRef", "OptionalIntArrayRef").replace("inline ", "").replace("at::Tensor at::", "at::Tensor ")
     text = re.sub(r"static_cast<at::\w+>\((\d+)\)", r"\1", text)
@@ -59,7 +59,7 @@ def operators():
 
 
 def signatures(f):
-    """Yields (true for a method, signature) of each signature with numbers for symbolic sizes."""
+    """Yields (true for a method, signature) of each signature of a function, with plain integers instead of symbolic sizes."""
     with as_headers():
         return [(method, s) for variant, method in ((Variant.method, True), (Variant.function, False)) if variant in f.variants
                 for s in CppSignatureGroup.from_native_function(f, method=method, fallback_binding=False).signatures() if not s.symint]

@@ -7,7 +7,7 @@ import zipfile
 
 
 def edited(source, target, edit):
-    """Copies an archive; edit(name, bytes) returns the bytes of a record."""
+    """Copies an archive; edit(name, bytes) returns the new bytes of a record."""
     with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
         for record in old.infolist():
             new.writestr(record.filename, edit(record.filename, old.read(record)))

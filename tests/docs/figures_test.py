@@ -29,7 +29,7 @@ def write(tree, path, text):
 
 
 def planted(tree, text, path=PLANTED, unread=False):
-    """Returns the findings in a document with this text. unread: also numbers without a rule."""
+    """Returns the findings in a document with this text. unread: true to also report numbers without a rule."""
     write(tree, path, text)
     found = figures.check(tree, [path], unread)[1]
     os.remove(os.path.join(tree.top, path))
@@ -82,7 +82,7 @@ def check_forms(tree):
                         (f"{whole / 1000000 + 0.2:.1f} MB", False), (f"{round(whole / 1000) + 1} KB", False)):
         found = planted(tree, f"The whole library has at most {text}.\n")
         expect(text, len(found) == (not right), found)
-    # A sentence may extend over several lines of a header's comment.
+    # Tests that a sentence with a figure may extend over several lines of a header's comment.
     found = planted(tree, "/* SPDX\n *\n * There are 2,950 overloads\n * of 1 operators. */\n", "include/taper/taper_planted.h")
     expect("a header", sorted((one.line, one.said) for one in found) == [(3, "1"), (3, "2,950")], found)
 
@@ -220,7 +220,7 @@ def main():
             os.makedirs(os.path.join(folder, os.path.dirname(path)), exist_ok=True)
             shutil.copyfile(os.path.join(SOURCE, path), os.path.join(folder, path))
         os.makedirs(os.path.join(folder, "tests", "data", "pt2"), exist_ok=True)
-        for name in whole.names("tests/data/pt2"): # the check reads only their names
+        for name in whole.names("tests/data/pt2"): # the check reads only the names of these files, so empty files are enough
             write(tree, os.path.join("tests", "data", "pt2", name), "")
         for part in (check_rules, check_forms, check_times, check_measured, check_unread, check_changes, check_rows, check_command):
             part(tree)

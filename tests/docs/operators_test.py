@@ -50,7 +50,7 @@ def by_overload(text, overloads):
 
 
 def rows_of(page):
-    """Returns {name: {title: text}} with a row for each overload."""
+    """Returns the page's tables as {name of an overload: {title of a column: text of its cell}}."""
     found = {}
     for line in page.split("\n"):
         cells = [part.strip() for part in line.strip("|").split("|")]

@@ -44,7 +44,7 @@ def problem(command):
     if words[:1] == ["taper"]:
         words = words[1:]
     elif not any(word.startswith("--") for word in words[1:]):
-        return None # "run" alone is a word of prose; "run --json" is a command
+        return None # a command's name alone, such as "run", is a word of prose; "run --json" is a command
     if not words or words[0] in ("help", "version") or not re.fullmatch(r"[a-z]+", words[0]) or (words[0] not in VERBS and not command.startswith("taper ")):
         return None
     if words[0] not in VERBS:

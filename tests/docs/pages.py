@@ -27,7 +27,7 @@ def read(source, page):
 
 
 def blocks(text):
-    """Returns the fenced blocks, and problems: blocks that are not fenced or have no language."""
+    """Returns the fenced blocks, and a list of problems: blocks that are not fenced, or have no language."""
     found, problems = [], []
     inside, language, body, said, before = 0, "", [], "", ""
     in_list = False
@@ -82,7 +82,7 @@ COORDINATES = r"dev\.taper:[\w$*…]|from 'taper-wasm'|taper-wasm-[\d.]+\.tgz|ta
 
 
 def published(source):
-    """Returns true if the version of the tree is released. The list of changes then has its date."""
+    """Returns true if the version of the tree is released. If it is, CHANGELOG.md has the date of the version."""
     return "not yet released" not in re.search(r"^## .*$", read(source, "CHANGELOG.md"), re.M).group()
 
 

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""pages_test.py SOURCE BUILD CC CXX PAGE: runs every block of a page, in order, in one folder. The folder contains links to the tree, a
-model under the names that pages use, files that cannot be loaded (broken_files.py), and a picture. `$ command` is followed by the output of
-the command, in which numbers may differ slightly. Each command of a block after <!-- fails --> has to fail. A comment before a block that
-cannot run gives the reason, which is printed. `pages_test.py SOURCE BUILD CC CXX` alone: links, quotations and the form of all pages."""
+"""pages_test.py SOURCE BUILD CC CXX PAGE: runs every block of a page, in order, in one folder. The folder contains links to the tree, a model
+under the names that pages use, files that cannot be loaded (broken_files.py), and a picture. `$ command` is followed by the output of the command,
+in which numbers may differ slightly. Each command of a block after <!-- fails --> has to fail. A comment before a block that cannot run gives the
+reason, which is printed. `pages_test.py SOURCE BUILD CC CXX` without PAGE checks links, quotations and the form of all pages."""
 import glob
 import importlib.util
 import os

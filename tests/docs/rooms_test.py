@@ -22,7 +22,7 @@ passed = failed = 0
 
 
 def check(what, changes, wanted):
-    """changes: files with their new text; None removes one."""
+    """changes: {file: its new text}; the text None removes the file."""
     global passed, failed
     with tempfile.TemporaryDirectory() as folder:
         for name, text in {**FILES, **changes}.items():

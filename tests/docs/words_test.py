@@ -44,7 +44,7 @@ def check_examples(folder):
 
 
 def check_places(folder):
-    """The parts of a page and of a header in which a sentence is found, with its line, and those that are exempt."""
+    """The parts of a page and of a header in which the script finds a wrong sentence at the right line, and the parts that are exempt."""
     opening, broken, long = "opening", "Of the rows one is taken.", words.LONG
     most = f"more than {words.MOST_WORDS} words"
     halves = " ".join(long.split()[:12]) + "\n" + " ".join(long.split()[12:])

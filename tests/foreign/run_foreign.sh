@@ -24,7 +24,7 @@ for tool in $compiler $emulator; do
     fi
 done
 "$root/scripts/foreign_libraries.sh" "$debian" "$folder/libraries"
-# Scripts start the program by its path, so a script with that path has to start the emulator.
+# Scripts start the program by its path, so a script replaces the program at that path and starts it in the emulator.
 program=$folder/build/bin/taper
 if [ -n "$emulator" ]; then
     printf '#!/bin/sh\nexec %s "%s" "$@"\n' "$emulator" "$program" >"$folder/taper"
@@ -42,7 +42,7 @@ fi
     grep -E 'error|warning' "$folder/build.log" || tail -n 20 "$folder/build.log"
     exit 1
 }
-# Not every kernel can run i686 programs.
+# Not every x86-64 Linux kernel can run i686 programs.
 if [ -z "$emulator" ] && ! "$program" --version >/dev/null 2>&1; then
     echo "SKIPPED: this machine does not run $architecture programs"
     exit 77

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // An allocator with one failing allocation, which also detects leaks. A fuzz target reads its input twice: once without
-// a failure, then with one failing allocation that the input selects. This doubles the cost of each execution, and a
-// corpus covers all allocations. The reader must report that memory is missing or work without it, and must not leak.
+// a failure, then with one failing allocation that the input selects. This doubles the time of each execution, and the
+// inputs of a corpus together select all allocations. If the allocation fails, the reader must report this or work
+// without the memory, and must not leak.
 #ifndef TAPER_TESTS_FAILING_ALLOCATOR_H
 #define TAPER_TESTS_FAILING_ALLOCATOR_H
 
@@ -11,7 +12,7 @@
 
 typedef struct failing_allocator {
     taper_allocator allocator; // allocator whose `user` is this struct
-    size_t calls, fail_at;     // calls so far, and the call that fails; 0 for none
+    size_t calls, fail_at;     // number of calls so far, and number of the call that fails (0 if none fails)
     size_t blocks, bytes;      // blocks and bytes in use
 } failing_allocator;
 

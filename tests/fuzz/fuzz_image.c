@@ -71,7 +71,8 @@ static void write_again(const image *picture)
     need(remove(path) == 0);
 }
 
-// Checks that errors of writing are reported. The picture of noise is larger than the buffer of a stream.
+// Checks that errors of writing are reported. The written picture has random pixels, so its file is larger than the
+// buffer of a stream.
 static void write_nowhere(void)
 {
     static unsigned char noise[64 * 64 * 3];

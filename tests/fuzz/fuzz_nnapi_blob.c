@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reads any bytes as a serialized NNAPI model in the form of a Compilation. The input consists of a byte of flags (1:
-// with the compiler, 2: portable loops), two bytes with the length of the model in words, and these words; the rest is
-// the only buffer. A valid model is lowered, compiled and run on inputs of the required sizes. Repeats everything with
-// a failing allocation.
+// with the compiler, 2: portable loops), two bytes with the length of the model in words, and these words; the bytes
+// after them are the only buffer. A valid model is lowered, compiled and run on inputs of the required sizes. Repeats
+// everything with a failing allocation.
 #include <string.h>
 
 #include <taper/taper_compile.h>

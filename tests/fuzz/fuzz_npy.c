@@ -32,7 +32,7 @@ static void write_again(const npy_array *array)
     need(again.dtype == array->dtype && again.rank == array->rank && again.offset == length &&
          again.bytes == array->bytes);
     need(!again.fortran_order && !again.swapped && memcmp(again.sizes, array->sizes, sizeof again.sizes) == 0);
-    // Must fail, because one byte is missing.
+    // The call must fail, because the last byte is missing.
     need(array->bytes == 0 || !npy_parse("again", file, length + array->bytes - 1, &again));
     free(file);
 }

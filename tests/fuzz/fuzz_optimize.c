@@ -60,8 +60,8 @@ static void compare(taper_context *context, taper_model *before, taper_model *af
     const bool exact = c->exact;
     for (unsigned round = 0; round < (c->nnapi ? 1U : MADE_ROUNDS); round++) {
         taper_value *wanted, *again, *got;
-        // If a run ends in an exception or exceeds its budgets, the optimized model may behave differently, because
-        // passes remove unused operators.
+        // If the original's run ends in an exception or exceeds its budgets, the optimized model may behave differently
+        // from it, because passes remove unused operators.
         if (run(context, before, before, round, &wanted, error) != TAPER_OK) {
             continue;
         }
@@ -118,7 +118,7 @@ static void count_placed(void *user, const taper_placement *p)
     ++*(size_t *)user;
 }
 
-// The samples are in a separate context, whose allocations do not fail.
+// The sample inputs are made in a context of their own, whose allocations do not fail.
 static taper_status optimize(taper_draft *draft, const choice *c, taper_error *error)
 {
     if (!c->nnapi) {
@@ -216,7 +216,7 @@ static void rewrite_with_failure(const uint8_t *data, size_t size, const choice 
     const taper_load_options compiled = {
         .struct_size = sizeof compiled, .compiler = taper_compiler(), .device = &on_cpu};
     choice without = *c;
-    without.bundles = false; // tried without bundles, because generated inputs may need too much memory
+    without.bundles = false; // saved again without bundled inputs, because generated inputs may need too much memory
     taper_context *context;
     if (taper_context_create(&options, &context, error) == TAPER_OK) {
         taper_draft *draft;
@@ -280,7 +280,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (length > 2 && data[1] == 0x80) {
         file = torchscript(NULL, data + 1, length);
     } else {
-        bytes_add(&file, data + 1, length); // copied to a separate block, which is aligned
+        bytes_add(&file, data + 1, length); // the model's bytes are copied to a block of their own, which is aligned
     }
     taper_error *error = taper_error_create();
     rewrite_and_compare(file.data, file.size, &c, error);

@@ -108,8 +108,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     failing_start(&failing, 0);
     if (read_with(&failing, false, data, size) == TAPER_OK && status != TAPER_OK && status != TAPER_ERROR_UNSUPPORTED) {
-        abort(); // a pickle that was refused with storages must be refused without storages too, unless the host
-                 // refused it
+        abort(); // if a pickle is refused with storages, and not by the host, it must also be refused without storages
     }
     return 0;
 }

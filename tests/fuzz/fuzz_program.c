@@ -59,7 +59,7 @@ static taper_status run(taper_context *context, taper_model *model, taper_sessio
         look_at(result, 0);
         taper_value_release(result);
     } else if (taper_error_status(error) != status || status == TAPER_ERROR_INTERNAL) {
-        abort(); // failed without a message, or detected an internal error
+        abort(); // the load or run failed without a message, or with an internal error
     }
     for (size_t i = 0; i < count; i++) {
         taper_value_release(inputs[i]);
@@ -148,7 +148,7 @@ static int read_source(void *user, uint64_t offset, void *to, size_t size)
         abort();
     }
     memcpy(to, from->data + offset, size);
-    return from->size % 16 == 15 ? 1 : 0; // returns few bytes now and then, as a faulty medium may do
+    return from->size % 16 == 15 ? 1 : 0; // sometimes returns fewer bytes than requested, as a faulty medium may do
 }
 
 // Loads and runs once. All memory of the context must be freed afterwards.

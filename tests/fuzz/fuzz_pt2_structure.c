@@ -2,9 +2,9 @@
 // Makes damaged .pt2 files from valid ones (pt2_mutate.h) and tests the public functions with them (pt2_check.h).
 //   fuzz_pt2_structure [-k] [-t SECONDS] [-w FILE] SEED COUNT SAMPLE…   tests the files of COUNT seeds
 //   fuzz_pt2_structure [-k] -f FILE…                                    tests unmodified files
-// A sample is a .pt2 file or a folder of them. SEED is a number, or "sample" for the seed of the test run. -k continues
-// after a failure, -t ends after that many seconds, -w writes the file of the first seed. The work is done in a child
-// process, so that the seed is reported even after a crash.
+// A sample is a .pt2 file, or a folder of .pt2 files. SEED is a number, or "sample" for the seed of the test run. -k
+// continues after a failure, -t ends after that many seconds, -w writes the file of the first seed. The work is done in
+// a child process, so that the seed is reported even after a crash.
 #define _DEFAULT_SOURCE // needed for MAP_ANONYMOUS
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
@@ -170,7 +170,7 @@ static void check_all(const samples *s, const plan *p, pt2_counts *progress)
     (void)alarm(0);
 }
 
-// Prints which file failed. Number p->count means that all files are done, but the child had not freed all memory.
+// Prints which file failed. If number is p->count, all files are done, but the child process had not freed all memory.
 static void say_failed(const samples *s, const plan *p, size_t number, int status)
 {
     const bool file = number < p->count;

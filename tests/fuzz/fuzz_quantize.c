@@ -32,8 +32,8 @@ static taper_quantize_options choose(uint8_t byte)
 typedef taper_status calibrate(taper_calibrator *calibrator, taper_value *const *inputs, size_t count,
                                taper_error *error);
 
-// Calls the function with several rounds of inputs. One round must succeed, because most models accept only some
-// inputs.
+// Calls the function with several rounds of inputs. It is enough if one round succeeds, because most models accept only
+// some inputs.
 static taper_status feed(taper_context *context, taper_calibrator *calibrator, calibrate *function, unsigned round,
                          taper_error *error)
 {
@@ -180,7 +180,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         return 0;
     }
     const taper_quantize_options options = choose(data[0]);
-    uint8_t *file = malloc(size); // copied to a separate block, which is aligned
+    uint8_t *file = malloc(size); // the model's bytes are copied to a block of their own, which is aligned
     if (file == NULL) {
         return 0;
     }

@@ -35,7 +35,7 @@ static taper_status split(taper_module *module, const char *text, size_t size, t
         }
         taper_module_source *last = &module->sources[module->source_count - 1];
         if (strlen(name) < 9 || strcmp(name, last->name) <= 0) {
-            continue; // skips duplicates, because readers sort the names and remove them
+            continue; // skips duplicate names, because archive readers also remove duplicates when they sort names
         }
         last->length = (size_t)(line - last->text);
         module->sources[module->source_count++] = (taper_module_source){name, at, size - (size_t)(at - text)};
@@ -125,7 +125,7 @@ static bool make_root(taper_ts_unit *unit, taper_archive *archive)
         }
         return false;
     }
-    unit->module->pending = archive->pending; // released together with the archive
+    unit->module->pending = archive->pending; // released together with the archive's objects
     unit->module->pending_count = archive->pending_count;
     return true;
 }
@@ -159,7 +159,7 @@ static taper_status lower(taper_ts_unit *unit, taper_torchscript *result, bool l
         for (taper_ts_function *f = d != NULL ? d->function : NULL; status == TAPER_OK && f != NULL; f = f->next) {
             if (d->kind == TAPER_TS_A_FUNCTION || d->kind == TAPER_TS_A_CLASS) {
                 status = taper_ts_add_function(&l, f);
-                // An error in one function must not prevent the check of the others.
+                // An error in one function must not prevent the check of the other functions.
                 status = status == TAPER_ERROR_FILE || status == TAPER_ERROR_RESOURCE ? TAPER_OK : status;
             }
         }

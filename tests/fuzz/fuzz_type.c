@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-// LINES: largest number of lines that are parsed. MORE: largest number of types from which others are composed.
+// LINES: largest number of lines that are parsed. MORE: number of types that are used as parts of composed types.
 enum { LINES = 32, MORE = 4 };
 
 typedef struct found_types {
@@ -26,8 +26,8 @@ static void need(bool holds)
     }
 }
 
-// Parses the lines, prints each type and parses its text: this must give the same type, unless a name has got another
-// meaning since then.
+// Parses the lines, prints each type and parses its text: this must give the same type, unless a later line defines one
+// of its names again.
 static taper_status parse_lines(taper_types *types, taper_type_scope *scope, const uint8_t *data, size_t size,
                                 found_types *found, taper_error *error)
 {

@@ -73,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     failing_start(&failing, failing_place(data, size, failing.calls));
     const taper_status failed = read_all(&failing, data, size);
     if (whole == TAPER_OK && failing.calls >= failing.fail_at && failed != TAPER_ERROR_RESOURCE) {
-        abort(); // every failed allocation must be reported, because none here is optional
+        abort(); // every failed allocation must be reported, because the reader cannot work without any of them
     }
     failing_end(&failing);
     return 0;

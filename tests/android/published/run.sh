@@ -25,7 +25,7 @@ fetch com.github.siom79.japicmp:japicmp:0.23.1:jar:jar-with-dependencies "$japic
 }
 
 passed=0 failed=0 missing=0
-check() { # check WHAT: counts a command as passed if $status is 0, otherwise prints its output, $folder/out
+check() { # check WHAT: counts a check as passed if $status is 0, and as failed otherwise; a failure prints the command's output, $folder/out
     if [ "$status" = 0 ]; then
         passed=$((passed + 1))
         echo "ok      $1"

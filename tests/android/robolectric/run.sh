@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# run.sh FOLDER CLASSES LIBRARIES: runs AppTest with Robolectric, whose jars come from Maven Central (350 MB, once). Exit 77 (skipped) if
-# Maven or its server is not available.
+# run.sh FOLDER CLASSES LIBRARIES: runs AppTest with Robolectric, whose jars come from Maven Central (350 MB, downloaded only once). Exit
+# 77 (skipped) if Maven or its server is not available.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)
@@ -26,8 +26,8 @@ if [ ! -e "$folder/classpath" ] || [ ! -e "$folder/android/$android" ]; then
 fi
 path=$classes:$(cat "$folder/classpath")
 
-# Subclasses of Image are compiled against the stand-in for this class in tests, because Robolectric adds members to Image. Both example
-# apps are compiled together, with the assets of both and a manifest that has their activities.
+# Subclasses of Image are compiled against the tests' stand-in for Image, because Robolectric adds members to Image. Both example apps
+# are compiled together, with the assets of both and a manifest that has their activities.
 rm -rf "$folder/classes" "$folder/assets"
 mkdir -p "$folder/classes/com/android/tools" "$folder/assets" "$folder/media/android"
 examples=$root/examples

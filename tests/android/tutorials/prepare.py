@@ -42,7 +42,7 @@ class Small(torch.nn.Module):
         return self.layers(x)
 
 
-# Names that a snippet uses and that its reader has to define.
+# Names that a snippet uses without defining them; the tutorial's reader has to define them.
 reader = {"my_model": torch.jit.script(Small().eval()), "model": torch.jit.script(Small().eval()), "out_path": "optimized.pt",
           "optimize_for_mobile": optimize_for_mobile}
 names = {**reader, **runpy.run_path(sys.argv[1], init_globals=reader, run_name="__main__")}

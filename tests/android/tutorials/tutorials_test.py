@@ -4,8 +4,8 @@
 
 Takes every snippet from the tutorials' sources, which are not part of this repository (../shared/reference/tutorials, or TUTORIALS). Python
 prepares models with PyTorch, Java is compiled with our classes inside a minimal app and runs on this machine's JVM with those models, and shell
-commands run if they are about Taper. A snippet that is not in the table below is a failure; one that does not run here is listed with the reason.
-Results are compared with PyTorch's. Exit 77: the tutorials, or PyTorch, are missing."""
+commands run if they are about Taper. A snippet that is not in the table below is a failure. A snippet that cannot run on this machine is listed
+with the reason. Results are compared with PyTorch's. Exit 77: the tutorials, or PyTorch, are missing."""
 import argparse
 import os
 import re
@@ -113,7 +113,7 @@ class Bench:
         check(done.returncode == 0, "javac " + " ".join(os.path.basename(f) for f in files), done.stdout)
 
     def gpu(self):
-        """Replaces PyTorch's Metal and Vulkan, which distributed builds lack."""
+        """Compiles a library with stand-ins for PyTorch's Metal and Vulkan operators, which distributed builds of PyTorch lack."""
         library = self.file("gpu.so")
         if "GPU_STUB" not in self.environment:
             done = run(["g++", "-std=c++17", "-O0", "-fPIC", "-shared", "-I/usr/include/torch/csrc/api/include",
@@ -178,7 +178,7 @@ def deeplab(bench, what, code):
 
 
 def lite_loader(bench, what, code):
-    """Checks that the line that the tutorial replaces runs as well."""
+    """Checks that the old line, which the tutorial replaces, also runs."""
     new, old = code.split("\n")[1], re.sub("^ *// *", "", code.split("\n")[0])
     check(old.startswith("mModule = Module.load") and new.startswith("mModule = LiteModuleLoader.load"), what + ": two lines")
     for line, imports in ((new, bench.imports), (old, "")):

@@ -37,7 +37,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 
 final class LoadTest extends AbstractJni {
-  /** Stands in for an IValue. */
+  /** Stands in for the Java class IValue. */
   private static final class Value {
     final int code;
     final long number;
@@ -50,7 +50,7 @@ final class LoadTest extends AbstractJni {
     }
   }
 
-  /** A file that supports reading at an offset. On armv7, SimpleFileIO does not support this. */
+  /** A file that supports reading at an offset, which SimpleFileIO does not support on armv7. */
   private static final class ReadFile extends SimpleFileIO {
     private final File file;
 
@@ -117,7 +117,8 @@ final class LoadTest extends AbstractJni {
     return signature.startsWith(VALUE + "->mData") ? ((Value) object.getValue()).data : super.getObjectField(vm, object, signature);
   }
 
-  /** Replaces a function of unidbg 0.9.8 that counts bytes instead of characters and returns half of them. */
+  /** Replaces a function of unidbg 0.9.8 that counts bytes instead of characters, so it returns only half of the
+   * string. */
   private void mendGetStringRegion() {
     final int size = emulator.getPointerSize();
     final Svc svc =

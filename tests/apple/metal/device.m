@@ -182,7 +182,7 @@ typedef struct command {
   @public
     FakePipeline *_pipeline;
     void *_buffers[METAL_BUFFERS];
-    command *_commands; // commands since the last barrier
+    command *_commands; // commands that were encoded since the last barrier
     size_t _count;
     bool _encoding, _ended, _committed;
     MTLCommandBufferStatus _status;

@@ -16,7 +16,7 @@ add_custom_command(OUTPUT ${kernel_sources}
     DEPENDS taper_metal_shaders ${TAPER_GENERATED}/backends/gpu/metal_shaders.inc ${CMAKE_CURRENT_SOURCE_DIR}/metal/kernels.py VERBATIM)
 set(metal_objects)
 set(sanitize)
-if(TAPER_SANITIZE MATCHES "address") # finds a kernel that accesses memory outside its buffer
+if(TAPER_SANITIZE MATCHES "address") # the sanitizer finds a kernel that accesses memory outside its buffer
     set(sanitize -fsanitize=address -fno-omit-frame-pointer)
 endif()
 foreach(source IN LISTS kernel_sources)
@@ -69,8 +69,8 @@ add_test(NAME gpu_metal_models COMMAND metal_gpu_test)
 add_test(NAME gpu_metal_check COMMAND metal_check_test)
 add_test(NAME gpu_metal_estimate COMMAND metal_estimate_test)
 add_test(NAME gpu_metal_memory COMMAND metal_gpu_test --memory)
-# Each thread of a workgroup has its own stack, and sanitizers check a stack at each switch of threads. Tests with teams
-# therefore take minutes with sanitizers.
+# Each thread of a workgroup has its own stack, and sanitizers check a stack at each switch of threads, so tests whose
+# kernels use teams of threads take minutes.
 set_tests_properties(gpu_metal gpu_metal_check PROPERTIES LABELS metal)
 set_tests_properties(gpu_metal_models gpu_metal_estimate PROPERTIES LABELS metal)
 set_tests_properties(gpu_metal_memory PROPERTIES LABELS metal)

@@ -22,12 +22,12 @@ typedef float float4 __attribute__((ext_vector_type(4)));
 typedef uint uint3 __attribute__((ext_vector_type(3)));
 typedef uint uint4 __attribute__((ext_vector_type(4)));
 typedef int int4 __attribute__((ext_vector_type(4)));
-typedef int4 bool4; // type of comparison results, in which every non-zero number is true
+typedef int4 bool4; // type of the results of comparisons; every non-zero number is true
 
 #define device
 #define constant const
 #define thread
-#define threadgroup static // static memory is sufficient, because groups run one after the other
+#define threadgroup static // memory of a workgroup can be static, because groups run one after the other
 
 template <class V, class T> inline V msl_vector(T x)
 {

@@ -36,7 +36,7 @@ enum {
 };
 
 // The following functions exist only in tests. CVPixelBufferMake makes a buffer with rows of `row` bytes. planar: true
-// for a second plane of half the width and height with two channels.
+// to add a second plane with two channels and half the width and height.
 CVPixelBufferRef CVPixelBufferMake(OSType format, size_t width, size_t height, size_t row, bool planar);
 long CVPixelBufferCount(void); // returns the number of existing buffers
 long CVPixelBufferLocks(CVPixelBufferRef buffer);

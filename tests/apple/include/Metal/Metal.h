@@ -34,7 +34,7 @@ enum { MTLCommandBufferErrorNotPermitted = 7 };
 
 @interface MTLFunctionConstantValues : NSObject {
   @public
-    uint32_t _values[22]; // METAL_CONSTANTS values of function constants (metal/kernels.h)
+    uint32_t _values[22]; // values of the function constants 0 to METAL_CONSTANTS - 1 (metal/kernels.h)
 }
 - (void)setConstantValues:(const void *)values type:(MTLDataType)type withRange:(NSRange)range;
 @end
