@@ -19,7 +19,8 @@ import optimize_cases  # noqa: E402
 import test_old_bytecode  # noqa: E402
 
 warnings.simplefilter("ignore")
-# Choices of make_corpus_optimize.py: the first ones allow sums in another order.
+# Choices of make_corpus_optimize.py: the choices in INEXACT allow sums in another order than the model's, the choices
+# in EXACT do not.
 INEXACT, EXACT = (0, 1, 2, 24 + 32, 1 + 192), (3, 4 + 64, 5 + 32, 6 + 128)
 
 

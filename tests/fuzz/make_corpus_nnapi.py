@@ -117,7 +117,7 @@ def main():
 
 
 def write(number, name, words, weights):
-    """Writes the weights as one buffer. References to other buffers get a new number and offset."""
+    """Writes the weights as one buffer. References to the model's other buffers get a new number and offset."""
     words, buffer = words.tolist(), b""
     places = []
     for weight in weights:

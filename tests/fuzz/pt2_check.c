@@ -22,7 +22,7 @@ typedef struct work {
     pt2_counts *progress;
     clock_t began; // time at which the current step began
     uint64_t choice;
-    // The model as it is in the file, for comparison; may be NULL.
+    // The model loaded from the file without passes, for comparison; NULL if it could not be loaded.
     taper_model *original;
 } work;
 
@@ -221,8 +221,8 @@ static taper_status run_once(work *w, const bytes *file, const taper_load_option
     return status;
 }
 
-// Compares a saved file with the original, if the original gives the same result twice (it then uses no random
-// numbers). Passes turn layers between quantizers into integer layers, which round differently (docs/numerics.md). A
+// Compares a saved file with the original, if the original gives the same result twice, that is, uses no random
+// numbers. Passes turn layers between quantizers into integer layers, which round differently (docs/numerics.md). A
 // file to which these passes were applied is therefore compared with the original loaded with the same passes.
 static void compare(work *w, const saved *s, const taper_load_options *options, bool exact)
 {
@@ -233,7 +233,7 @@ static void compare(work *w, const saved *s, const taper_load_options *options, 
     for (unsigned round = 0; round < s->rounds; round++) {
         taper_value *wanted, *again, *got;
         if (run_once(w, w->file, &first, round, &wanted) != TAPER_OK) {
-            continue; // the outcome may differ, because passes remove unused operators, even if these fail
+            continue; // not compared: passes may have removed an unused operator that fails
         }
         if (run_once(w, w->file, &first, round, &again) == TAPER_OK && same(wanted, again, true, 0)) {
             const taper_status status = run_once(w, &s->file, options, round, &got);

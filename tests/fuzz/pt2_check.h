@@ -6,7 +6,7 @@
 #include "tests/fuzz/made_inputs.h"
 #include "tests/unit/archive_builder.h"
 
-// Shape of an input of the sample file, so that some of its mutants accept the input too.
+// Shape of an input of the sample file; some of the files made from the sample accept the same input.
 typedef struct pt2_shape {
     taper_dtype dtype;
     size_t rank;
@@ -20,8 +20,8 @@ typedef struct pt2_shapes {
 
 typedef struct pt2_counts {
     size_t done;             // number of files that were checked
-    size_t loaded, ran;      // number of models loaded, and of sessions run
-    size_t saved, quantized; // number of files saved, and of drafts quantized
+    size_t loaded, ran;      // number of models loaded, and number of sessions run
+    size_t saved, quantized; // number of files saved, and number of drafts quantized
 } pt2_counts;
 
 enum { PT2_CHECK_FAILED = 3 };

@@ -22,7 +22,7 @@ typedef struct mutation {
     uint64_t state; // state of the random generator
     json_pool pool;
     json_node *root;   // root of the changed record
-    places own, other; // nodes of the changed record, and of the tree from which subtrees and names are taken
+    places own, other; // nodes of the changed record; nodes of the tree from which subtrees and names are taken
 } mutation;
 
 // ---- random numbers: splitmix64
@@ -91,7 +91,7 @@ static place choose(mutation *m)
     return walk(m, m->root);
 }
 
-// Returns a random node of that kind, or of another kind if there are few.
+// Returns a random node, of this kind if several tries find one, otherwise of any kind.
 static place choose_kind(mutation *m, json_node_kind kind)
 {
     place p = choose(m);
@@ -138,7 +138,7 @@ static void swap(mutation *m)
     const place p = choose(m), q = choose(m);
     const json_node *first = json_tree_copy(&m->pool, at(&p)), *second = json_tree_copy(&m->pool, at(&q));
     put(m, &q, first);
-    put(m, &p, second); // if one of the two contains the other, the change of the inner one is lost
+    put(m, &p, second); // if one of the two nodes contains the other, the change of the inner node is lost
 }
 
 static void swap_neighbours(mutation *m)
@@ -244,7 +244,7 @@ static void change_number(mutation *m)
     put(m, &p, json_node_new(&m->pool, JSON_NODE_NUMBER, json_pool_keep(&m->pool, text, strlen(text))));
 }
 
-// Returns a name from elsewhere, or an unknown one.
+// Returns a name from another place of the sample, or a name that occurs nowhere.
 static json_span other_name(mutation *m)
 {
     static const char *const known[] = {"", "x", "unknown", "self", "a.b", "..", "0"};
@@ -337,7 +337,7 @@ static bool is_program(const pt2_record *record)
 }
 
 // Returns the index of a record whose JSON will be changed. Usually it is the program. Returns the number of records if
-// there is none.
+// no record has JSON.
 static size_t choose_json(mutation *m, const pt2_sample *sample)
 {
     const bool program = below(m, 8) != 0;
@@ -434,7 +434,7 @@ static void mutate_record(mutation *m, pt2_sample *sample)
     case 1: // gives the record an existing name; the last one of two records with the same name counts
         memcpy(record->name, other->name, sizeof record->name);
         return;
-    case 2: // gives the record the contents of another one
+    case 2: // gives the record the contents of another record
         if (record != other) {
             record->data.size = 0;
             bytes_add(&record->data, other->data.data, other->data.size);

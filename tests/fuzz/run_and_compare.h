@@ -115,7 +115,7 @@ static inline bool same_tensor(const taper_value *a, const taper_value *b, bool 
             if (exact && isnan(p) != isnan(q)) {
                 return false;
             }
-            continue; // skipped, because the same sum in another order may overflow
+            continue; // not compared: the same sum in another order may overflow
         }
         largest = fmax(largest, fabs(p));
         difference = fmax(difference, fabs(p - q));
@@ -132,7 +132,7 @@ static inline bool same(const taper_value *a, const taper_value *b, bool exact, 
 {
     const taper_kind kind = taper_value_kind(a);
     if (kind == TAPER_KIND_OBJECT && taper_value_kind(b) == kind) {
-        return true; // objects may differ, because optimizing removes unused attributes and adds its own mark
+        return true; // objects are not compared, because optimizing changes their attributes
     }
     if (kind != taper_value_kind(b) || taper_value_count(a) != taper_value_count(b)) {
         return !exact && kind != TAPER_KIND_TENSOR;

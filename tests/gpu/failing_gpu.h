@@ -27,8 +27,8 @@ size_t gpu_alive(void);          // returns the number of live buffers, pipeline
 typedef enum gpu_wrong { GPU_RIGHT, GPU_WRONG, GPU_WRONG_NOW_AND_THEN } gpu_wrong;
 void gpu_answer(gpu_wrong how);
 void gpu_after_runs(void (*what)(void *user), void *user); // calls `what` after each run from now on; NULL for none
-// gpu_is_newer makes the driver report a version that is higher by `versions`.
-// gpu_crash ends the process in the next run or, if `opening` is true, when the driver is opened next.
+// gpu_is_newer makes the driver report a version that is higher by `versions`. gpu_crash ends the process in the next
+// run, or, if `opening` is true, when a driver is opened the next time.
 void gpu_is_newer(unsigned versions);
 void gpu_crash(bool opening);
 // Returns the size of the compiled data that a driver last received from an earlier process, in bytes.
@@ -38,13 +38,14 @@ size_t gpu_taken(void);
 void gpu_hide(bool hidden);
 size_t gpu_copies(void);
 // Turns estimates on or off (off at first) for devices that are opened from now on, unless their options turn them off.
-// most: measured operations per second, and bytes per second, to assume; 0 to assume that nothing was measured.
+// most: number of operations per second, and of bytes per second, that the estimates assume as measured; 0 to assume no
+// measurement.
 void gpu_estimate(bool on, double most);
 double gpu_seconds(void); // returns the seconds that the last run took in the interface
 void gpu_slow(bool slow); // makes runs a tenth of a second slower; with sanitizers, a second
 // Makes creating a pipeline a tenth of a second slower, and freeing a buffer a little slower.
 void gpu_slow_pipelines(bool slow);
-// Makes the GPU device of the context use this interface: "vulkan", or the device that GPU_INTERFACE names.
+// Installs the failing interface in the context's device "vulkan", or in the device that GPU_INTERFACE names.
 taper_status set_failing_gpu(taper_context *context, taper_error *error);
 
 #endif

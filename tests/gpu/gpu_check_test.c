@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Tests the check of drivers before their results are used: the first run of a recording is compared with the CPU,
-// unless an earlier process has done it.
+// unless an earlier process has compared it.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -111,7 +111,7 @@ static void lets_go(void **state)
     assert_int_equal(device_load(w.context, call.file, GPU_DEVICE "!", NULL, &model, w.error), TAPER_OK);
     assert_int_equal(taper_session_create(model, NULL, &session, w.error), TAPER_OK);
     assert_int_equal(test_run(w.context, session, &call, &result, w.error), TAPER_OK);
-    // The peak is 48 MB; if no value were freed, it would be 154 MB.
+    // The peak is 48 MB; if no value were freed, the peak would be 154 MB.
     assert_in_range(atomic_load(&w.allocator.peak), 1, 96 << 20);
     taper_value_release(result);
     taper_session_destroy(session);

@@ -99,7 +99,7 @@ def add(case):
         "power_chain": lambda y, m, n: (y, torch.pow(m, 2.0 * n.round()) * 0.5 + 1), "power_behind": lambda y, m, n: (y, torch.pow(m.abs() + 1, n)),
         "logarithms": lambda y, m, n: (y, (m.abs() + 0.25).log2(), (m.abs() * 0.01).log1p(), (n * 0.1).expm1(), n.square()),
     }
-    far = {  # values outside the range of half precision
+    far = {  # cases with values outside the range of half precision
         "fmod_far": lambda y, m, n: (y, torch.fmod(m * 1.3e20, n * 1.7e-10), torch.remainder(m * 1e30, n + 1e-3)),
         "floor_divide_far": lambda y, m, n: (y, torch.floor_divide(m * 1e5, n + 1e-3), (m * 1.1) // (n * 0.1)),
         "power_far": lambda y, m, n: (y, torch.pow(m.abs() * 1e3, n * 5), torch.pow(1 + m.abs() * 1e-4, n * 1000)),

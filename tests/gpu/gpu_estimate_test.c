@@ -112,8 +112,8 @@ static void insisting(void **state)
     close_device(&w);
 }
 
-// A segment that seems fast is tried. Because it turns out to be slow, later segments are not tried, also in the next
-// process.
+// A segment whose estimate is fast is tried. It turns out to be slow, so later segments are not tried, also not in the
+// next process.
 static void learning(void **state)
 {
     enum { RUNS = 7 }; // number of runs that are enough to measure the device and the CPU
@@ -126,7 +126,7 @@ static void learning(void **state)
     gpu_slow(true);
     run(&w, o.session, &large, RUNS);
     assert_int_equal(count_heard(&w, by_estimate), 0);
-    // The measurement has decided for the CPU, and the log says so once.
+    // The measurement has decided for the CPU, and exactly one line of the log says that the CPU runs the segment.
     assert_int_equal(count_heard(&w, "the CPU runs this segment from now on: "), 1);
     const size_t runs = gpu_calls(GPU_RUN);
     run(&w, o.session, &middle, 2);
@@ -150,7 +150,7 @@ static void learning(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// If the device or the CPU is clearly faster, this result is stored, so that the next process neither measures again
+// If the device or the CPU is clearly faster, the faster one is stored, so that the next process neither measures again
 // nor makes pipelines that it would not use.
 static void faster_is_kept(void **state)
 {

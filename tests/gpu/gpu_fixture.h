@@ -18,7 +18,7 @@
 #ifndef GPU_DEVICE
 #define GPU_KIND "vulkan"
 #define GPU_DEVICE "vulkan:llvmpipe"
-#define GPU_IS_SOFTWARE true // a software driver is used only if its name is requested
+#define GPU_IS_SOFTWARE true // the name, because a driver that computes on the CPU is used only by name
 #endif
 
 static const char device[] = GPU_DEVICE;

@@ -25,7 +25,7 @@ METAL = """adaptive_avg_pool2d add.Tensor add_.Tensor addmm cat chunk clamp conv
     upsample_nearest2d.vec view""".split()
 NOT_HERE = {"_empty_affine_quantized", "empty.memory_format", "empty_strided"}
 
-# The calls. x [2, 8, 7, 6] is the result of a convolution, y another tensor, w a matrix [6, 6].
+# The calls. x is the result of a convolution, of sizes [2, 8, 7, 6]; y is another tensor, w a matrix of sizes [6, 6].
 CALLS = {
     "_adaptive_avg_pool2d": "torch.ops.aten._adaptive_avg_pool2d(x, [2, 3])", "_log_softmax": "torch.ops.aten._log_softmax(x, 1, False)",
     "_reshape_alias": "torch.ops.aten._reshape_alias(x, [2, 336], [336, 1])", "_softmax": "torch.ops.aten._softmax(x, 1, False)",

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """gpu_operators.py TAPER [--filter EXPRESSION]: compares small models on the GPU, each kernel at awkward sizes, with PyTorch. The device has "!",
-so that a node that the GPU lacks is a failure. --half: use half precision, with the tolerance of rounding to halves in memory. TAPER_GPU names
-the device (vulkan:llvmpipe). --module FOLDER: use the Python binding in that folder and run all cases in one process, which compiles each kernel
-once. This helps with drivers that take seconds for a kernel."""
+so that a node that the GPU lacks is a failure. --half: use half precision, with the tolerance of rounding to halves in memory. TAPER_GPU names the
+device (vulkan:llvmpipe). --module FOLDER: use the Python binding in that folder and run all cases in one process, which compiles each kernel once.
+This is faster with drivers that compile a kernel for seconds."""
 import argparse
 import math
 import os
@@ -341,7 +341,7 @@ def build(function, xs):
 
 
 def difference(got, want, bound):
-    """Returns the difference of an array, or None. NaN, infinities and bools must be equal."""
+    """Returns a text about the difference of two arrays, or None if they agree. NaN, infinities and bools must be equal."""
     if got.shape != want.shape or got.dtype != want.dtype:
         return f"{got.dtype} {got.shape} for {want.dtype} {want.shape}"
     if got.dtype != np.float32:
@@ -355,7 +355,7 @@ def difference(got, want, bound):
 
 
 def by_program(taper, path, xs, device, half, options=None):
-    """Returns (results, or None after an error; the output)."""
+    """Returns (the results, or None after an error, the program's output)."""
     folder, given = os.path.dirname(path), []
     for i, x in enumerate(xs):
         np.save(os.path.join(folder, f"x{i}.npy"), x)
@@ -392,7 +392,7 @@ class DeepHeads(nn.Module):
 
 
 def later():
-    """The last cases, so that the random numbers of the earlier cases do not change; numbers for a remainder must not be near a step."""
+    """Added after all older cases, so that the older cases keep their random numbers. Arguments of a remainder must not be near a step."""
     for kind in ("scripted", "lite"):
         case(f"{kind}_halves", (kind, Halves()), (2, 3, 7, 9))
     images = {
@@ -455,7 +455,8 @@ def main():
     passed = failed = 0
     folder = args.keep or tempfile.mkdtemp()
     for name, function, inputs, bound in CASES:
-        # Half precision omits functions with steps, where rounding makes large differences, and values outside its range.
+        # With --half, cases of functions with steps are omitted, because rounding makes large differences there, and so
+        # are values outside the range.
         if not re.search(args.filter, name) or not (args.filter or sampling.taken(name)) or (args.half and (name in STEPS or name.startswith("far_"))):
             continue
         xs = tuple(one if isinstance(one, torch.Tensor) else torch.randn(*one) for one in inputs)
@@ -467,7 +468,7 @@ def main():
             model = build(function, xs)
             want = model(*xs)
         path = os.path.join(folder, "m.pt")
-        if isinstance(function, tuple) and function[0] == "lite":  # saves bytecode, in which values have no types
+        if isinstance(function, tuple) and function[0] == "lite":  # a "lite" case is saved as bytecode, in which values have no types
             model._save_for_lite_interpreter(path)
         else:
             model.save(path)
@@ -476,7 +477,7 @@ def main():
             print(f"{name}: {said}", flush=True)
             failed += 1
             continue
-        bound = 2**-8 if args.half else bound  # rounding of inputs, weights and results, and the growth of these errors in layers
+        bound = 2**-8 if args.half else bound  # tolerance for the rounding of inputs, weights and results, and for the growth of these errors in layers
         want = want if isinstance(want, tuple) else (want,)
         wrong = [difference(one, other.numpy(), bound) for one, other in zip(got, want)]
         wrong = [text for text in wrong if text] + [f"{len(got)} results"] * (len(got) != len(want))

@@ -13,7 +13,7 @@ from torch.ao import quantization
 
 
 class Quantized(nn.Module):
-    """Layers between QuantStub and DeQuantStub. `then` splits the result into several results."""
+    """Layers between QuantStub and DeQuantStub. `then`: a function that makes several results from the result."""
 
     def __init__(self, *parts, then=None):
         super().__init__()

@@ -67,7 +67,7 @@ static void same_bits(void **state)
             calls = atomic_load(&w.allocator.calls);
         }
     }
-    // Making the input and reading the result allocate memory, but the run itself does not.
+    // Making the input and reading the result allocate memory, but the run itself does not allocate memory.
     assert_true(atomic_load(&w.allocator.calls) - calls < 16);
     assert_int_equal(gpu_calls(GPU_RUN), RUNS + 1); // one more, because the first run is repeated for its check
     assert_int_equal(gpu_calls(GPU_RECORD), 1);
@@ -77,8 +77,8 @@ static void same_bits(void **state)
     close_failing(&w);
 }
 
-// The memory for tensors between layers is used by one recording at a time, so recordings share it. A second session
-// allocates no such memory, and its results do not change when the first session is destroyed.
+// Only one recording at a time uses the memory for tensors between layers, so recordings share this memory. A second
+// session allocates no such memory, and its results do not change when the first session is destroyed.
 static void shared_arena(void **state)
 {
     enum { OF_SESSION = 4 }; // objects of a session: a recording, and buffers for inputs, results and parameters
@@ -460,9 +460,9 @@ static void check_states(bool hidden)
         taper_value_release(y);
         taper_value_release(other);
     }
-    assert_true(moved(&w, IN + STATE + STATE + OUT) == 1 &&
-                moved(&w, IN) == 1); // in one session all tensors moved once; in the other only x moved, because its
-                                     // other tensors stay on the device
+    // In one session all tensors were copied once. In the second session only x was copied, because h stays on the
+    // device.
+    assert_true(moved(&w, IN + STATE + STATE + OUT) == 1 && moved(&w, IN) == 1);
     // A session of a model without a device must be able to read a tensor on the device, and so must the program.
     taper_value *const away = taper_value_retain(h), *const again = taper_value_retain(wanted_h);
     taper_value *const wanted = step_with(&w, cpu, STEPS, &wanted_h), *const y = step_with(&w, cpu, STEPS, &h);
@@ -514,7 +514,7 @@ static void states(void **state)
 {
     (void)state;
     check_states(false);
-    if (strcmp(GPU_KIND, "vulkan") == 0) { // with Metal the host can always access the memory
+    if (strcmp(GPU_KIND, "vulkan") == 0) { // only Vulkan has memory that the host cannot access
         check_states(true);
     }
 }
@@ -538,7 +538,7 @@ static void hidden_memory(void **state)
 }
 
 // A replay must give identical bits each time, must not allocate memory, and must take little more time than the calls
-// of the interface.
+// of the GPU interface inside it.
 static void replays(void **state)
 {
     enum { REPLAYS = 1000 };
@@ -607,7 +607,7 @@ static void background(void **state)
             taper_value_release(wanted);
             wanted = result;
         }
-        assert_true(run > 1 || round == 0); // only the first run of the first round may end before any pipeline is made
+        assert_true(run > 1 || round == 0); // in the first round, the first run may end before any pipeline is made
         assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
         assert_int_equal(gpu_calls(GPU_RUN) != 0, round != 0); // the first round ends while pipelines are being made
         taper_value_release(wanted);
@@ -660,7 +660,7 @@ static void both_fail(void **state)
     }
     assert_int_equal(count_heard(&w, "the CPU runs this segment while the device makes its pipelines"), 1);
     assert_int_equal(count_heard(&w, "was made to fail"), 1);
-    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // logged once, by whichever thread
+    assert_int_equal(count_heard(&w, "the one of number 1"), 1); // one of the threads, but not both, logs the failure
     assert_int_equal(count_heard(&w, "does not work any more"), 1);
     gpu_slow_pipelines(false);
     taper_session_destroy(sessions[0]);

@@ -88,7 +88,7 @@ static void operations(void **state)
             fail_msg("operation %u: %u", cases[i].operation, result);
         }
     }
-    // Operations without a result, and unknown ones, are not folded; the driver handles them.
+    // Operations without a result and unknown operations are not folded; the driver handles these operations.
     const uint32_t operands[] = {A, B}, beyond[] = {WHOLE, 3}, far[] = {A, 4000000000U}, type_of[] = {A, VECTOR};
     assert_int_equal(one(134, UINT, operands, 2, 0, &result, &code), TAPER_DECLINED);
     assert_int_equal(one(137, UINT, operands, 2, 0, &result, &code), TAPER_DECLINED);
@@ -227,7 +227,7 @@ static void cutting_off(void **state)
         OP(248, 2), START, OP(249, 2), THEN,
         OP(248, 2), THEN, OP(249, 2), END,
         OP(248, 2), END, OP(245, 5), TYPE, PHI, FALSE, THEN, RETURN, END_FUNCTION};
-    // The condition is not constant, but neither branch reaches the declared merge block.
+    // Tests a branch whose condition is not constant, and whose branches both do not reach the declared merge block.
     static const uint32_t end[] = {
         HEAD(N), CONSTANTS, FUNCTION(MAIN),
         OP(248, 2), START, OP(168, 4), TYPE, CONDITION, TRUE, OP(247, 3), END, 0, OP(250, 4), CONDITION, THEN, OTHER,

@@ -13,7 +13,7 @@ typedef struct emulated_tile {
 } emulated_tile;
 
 static _Thread_local struct {
-    taper_tile_shapes shapes; // palette 0 means that no shapes are set
+    taper_tile_shapes shapes; // shapes of the thread's tiles; palette 0 means that no shapes are set
     emulated_tile tiles[8];
 } emulated;
 

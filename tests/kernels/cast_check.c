@@ -28,7 +28,7 @@ static size_t size_of(int type)
                                                         : 8;
 }
 
-// Fills with numbers of the type; half of them are at its limits.
+// Fills memory with numbers of the type; half of the numbers are at the type's limits.
 static void fill(int type, void *p, size_t n)
 {
     static const float edges[] = {
@@ -45,7 +45,7 @@ static void fill(int type, void *p, size_t n)
         } else if (type == F64) {
             memcpy(to, &wide, sizeof wide);
         } else {
-            // Half floats have random bits half of the time, and otherwise represent small numbers.
+            // Half of the half floats have random bits, and the other half represent small numbers.
             const int64_t value = check_below(4) == 0           ? 0
                                   : type == F16 || type == BF16 ? (int64_t)(bits & 0xFFFF)
                                                                 : whole;

@@ -30,7 +30,7 @@ uint64_t check_cpu(void)
 // Regions of memory are reused, because mapping memory is slow under emulation.
 typedef struct region {
     uint8_t *base;
-    size_t size; // size without the two inaccessible pages
+    size_t size; // size in bytes, without the two inaccessible pages
     bool used;
 } region;
 static region regions[256];
@@ -167,7 +167,7 @@ double check_ulp(float got, double want)
     if (isinf(nearest) || isinf(got))
         return nearest == got ? 0 : INFINITY;
     int e;
-    frexp(want, &e); // want = f * 2^e with f in [0.5, 1), whose last place as a float is 2^(e - 24)
+    frexp(want, &e); // want = f * 2^e with f in [0.5, 1), so the last place of want as a float is 2^(e - 24)
     if (want == 0 || e < -125)
         e = -125;
     return fabs((double)got - want) / ldexp(1.0, e - 24);

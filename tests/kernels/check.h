@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Code that all kernel checks share: memory that ends (or begins) at an inaccessible page, random and special numbers,
-// and comparisons that count failures. Every kernel of a list that this CPU can run is compared with the portable
-// kernel or with double precision.
+// Code that all kernel checks share: memory next to an inaccessible page, after its end or before its beginning, random
+// and special numbers, and comparisons that count failures. Every kernel of a list that this CPU can run is compared
+// with the portable kernel or with double precision.
 #ifndef TAPER_TESTS_KERNELS_CHECK_H
 #define TAPER_TESTS_KERNELS_CHECK_H
 
@@ -13,7 +13,8 @@ uint64_t check_cpu(void); // returns the TAPER_ISA_ bits of this machine that TA
 
 // ---- memory: check_memory_reset frees all of it
 typedef enum check_place {
-    // The bytes after the buffer and the allowed over-read are inaccessible, which detects reads that are too far.
+    // The bytes after the buffer and the allowed over-read are inaccessible, which detects reads beyond the allowed
+    // over-read.
     CHECK_TAIL,
     CHECK_HEAD // the byte before the buffer is inaccessible, which detects reads before the start
 } check_place;
@@ -33,7 +34,7 @@ void check_fill(float *p, size_t count, float low, float high);
 // Replaces about one number in `one_in` by NaN, an infinity, a zero of either sign, a denormal, +-3, +-6 or a large
 // number. With sums = true, finite numbers are at most 200, so that sums do not overflow.
 void check_fill_special(float *p, size_t count, size_t one_in, bool sums);
-float check_special(size_t index); // returns an item of the list of special numbers, which repeats
+float check_special(size_t index); // returns item `index` of the endlessly repeated list of special numbers
 #define CHECK_SPECIALS 24
 
 // ---- comparison Returns true if both are NaN, if they are equal (also infinities), or if they differ by at most
@@ -58,7 +59,7 @@ void check_native_special(const struct taper_native_entry *entry);
 void check_native_bytes(const struct taper_native_entry *entry);
 
 void check_begin(const char *family, const char *entry);
-// Counts a check; prints the first few failures of an entry.
+// Counts a check, which fails if `good` is false; prints the first few failures of an entry.
 void check_that(bool good, const char *format, ...);
 bool check_failed(void); // returns true if this entry has failed a check
 

@@ -11,7 +11,7 @@
 typedef struct problem {
     size_t kernel, stride, channels, h, w, pad, out_h, out_w;
     const float *in, *weights, *bias, *scale;
-    size_t in_stride; // pixels of the input
+    size_t in_stride; // elements between two pixels of the input
     float min, max;
 } problem;
 
@@ -155,7 +155,7 @@ static void one_taps(const taper_dwconv_taps_entry *e, size_t kernel, size_t str
     float *zero = check_floats(channels, CHECK_TAIL, e->over_read);
     memset(zero, 0, channels * sizeof(float));
     const size_t m = p.out_h * p.out_w, tap_stride = m + check_below(3), taps = kernel * kernel;
-    const size_t back = check_below(2) ? 3 : 0; // all pointers are too low by this offset, which a_offset corrects
+    const size_t back = check_below(2) ? 3 : 0; // all pointers are too low by `back`, which a_offset corrects
     const float **pointers = check_bytes(((taps - 1) * tap_stride + m) * sizeof(float *), CHECK_TAIL, 0);
     for (size_t t = 0; t < taps; t++) {
         for (size_t i = 0; i < m; i++) {

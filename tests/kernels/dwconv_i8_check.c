@@ -24,8 +24,8 @@ static uint8_t expected(int64_t sum, float scale, const taper_i8_epilogue *e)
     return (uint8_t)(q < e->min ? e->min : q > 255 ? 255 : q);
 }
 
-// Checks one case. rows: number of rows for 3x3 with stride 1, otherwise 1; columns: true for a row with stride 2;
-// edged: true if the last column of these rows differs.
+// Checks one case. rows: number of rows of output that a call computes for 3x3 with stride 1, otherwise 1; columns:
+// true for a row with stride 2; edged: true if the last column of these rows has pointers of its own.
 static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps, size_t pixels, size_t rows,
                 bool columns, bool edged)
 {
@@ -35,8 +35,8 @@ static void one(const taper_dwconv_i8_entry *entry, size_t channels, size_t taps
     const size_t places = taper_dwconv_i8_places(entry, channels);
     const uint8_t *a[MOST_POINTERS] = {NULL}, *pointers[MOST_POINTERS];
     // The columns of several rows overlap. Taps of single pixels may be at any address. With stride 2, the last column
-    // of a pixel is the first column of the next pixel, whether the kernel knows that or not. The first column of the
-    // first pixel may be at a separate address.
+    // of a pixel's window is the first column of the next pixel's window, even if the kernel does not use this. The
+    // first column of the first pixel may be at a separate address.
     const bool overlap = rows > 1 && pixels > 1, alone = check_below(2) == 0;
     const bool meet = columns || (rows == 1 && taps == 9 && check_below(2) == 0);
     const size_t row = (pixels - 1) * step + channels;

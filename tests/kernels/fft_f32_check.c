@@ -125,7 +125,8 @@ static void check_halves(const taper_fft_entry *entry, size_t m)
     }
 }
 
-// The stages for doubles must give the results of the stages for floats, except for rounding. m: number of points.
+// Checks that the stages for doubles give the results of the stages for floats, except for rounding. m: number of
+// points.
 static void check_wide(const taper_fft_entry *entry, size_t m)
 {
     const size_t n = 2 * m * LANES;
@@ -162,7 +163,7 @@ static void check_wide(const taper_fft_entry *entry, size_t m)
     }
 }
 
-// Checks the kernels that only move numbers, with any stride. They must write nothing else.
+// Checks the kernels that only move numbers, with any stride. The kernels must write nothing outside their output.
 static void check_moves(const taper_fft_entry *entry, size_t count)
 {
     const size_t step = 2 * LANES + check_below(5), line = count + check_below(5), lanes = LANES * (1 + check_below(2));

@@ -24,7 +24,7 @@ typedef struct problem {
     const taper_gemm_entry *entry;
     size_t mr, nc, kc, ks;
     bool indirect, special;
-    size_t step; // elements between windows; 0 if each row of A has its own memory
+    size_t step; // number of elements between the windows of two rows of A; 0 if each row of A has its own memory
     float *a, *weights, *bias, *scale, *add, *zero;
     size_t a_stride, a_offset, c_stride, add_stride;
     const float **pointers;
@@ -54,8 +54,9 @@ static float rounded(taper_precision precision, float x)
 static double error_bound(const taper_gemm_entry *entry, size_t terms, double magnitude)
 {
     const double sums = ((double)terms + 4) * 0x1p-24 * magnitude;
-    const double tiny =
-        entry->precision != TAPER_PRECISION_fp32 ? 1e-37 : 0; // some instructions flush denormals to zero
+    const double tiny = entry->precision != TAPER_PRECISION_fp32
+                            ? 1e-37
+                            : 0; // some half-precision instructions flush denormals to zero
     const double halves = (double)(terms < entry->rounds ? terms : entry->rounds);
     return entry->rounds > 1 ? sums + (halves + 1) * (0x1p-11 * magnitude + 0x1p-24) : sums + tiny;
 }
@@ -308,7 +309,7 @@ static void check_entries(const char *family, const taper_gemm_entry *(*entry_at
             one(entry, mr, entry->nr + 3, 511 + check_below(600), 1, false, false);
             one(entry, mr, entry->nr + 3, 127 + check_below(900), 1 + check_below(9), true, false);
         }
-        // These cases have enough columns that A is reordered more than once.
+        // These cases have enough columns of B that A is reordered more than once.
         one(entry, entry->mr, 7 * entry->nr + 5, 600 + check_below(40), 2, true, false);
         one(entry, 1 + check_below(3 * entry->mr), 13 * entry->nr - 1, 1200 + check_below(40), 1, false, false);
         for (size_t kc = 40; kc < 200; kc++) { // values around the borders of tiles of 32 half floats

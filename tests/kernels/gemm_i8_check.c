@@ -9,7 +9,7 @@
 
 typedef struct problem {
     size_t mr, nc, kc, ks, offset;
-    size_t step; // bytes between windows; 0 if each row of a tap has a pointer
+    size_t step; // number of bytes between the windows of two rows; 0 if each row of a tap has a pointer of its own
     const uint8_t **pointers;
     size_t tap_stride;
     const int8_t *weights;
@@ -37,8 +37,8 @@ static void fill_bytes(void *to, size_t count, bool extreme)
         p[i] = extreme && check_below(4) != 0 ? ends[check_below(sizeof ends)] : (uint8_t)check_random();
 }
 
-// Fills inputs like those of layers: one of `highs` inputs is above 127 (0 for none). Most weights keep the sums of
-// products within 16 bits.
+// Fills inputs like those of layers: one of `highs` inputs is above 127, or none if `highs` is 0. Most weights keep the
+// sums of products within 16 bits.
 static void fill_inputs(uint8_t *p, size_t count, size_t highs)
 {
     for (size_t i = 0; i < count; i++)
@@ -66,7 +66,7 @@ static void fill_to_the_brim(uint8_t *a, size_t inputs, int8_t *weights, size_t 
 
 static float random_scale(size_t kind)
 {
-    return kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16)) // makes ties
+    return kind == 0   ? ldexpf(1.0f, -1 - (int)check_below(16)) // powers of two make ties in rounding
            : kind == 1 ? check_uniform(1e-5f, 1e-2f)
            : kind == 2 ? ldexpf(check_uniform(1.0f, 2.0f), -1 - (int)check_below(120))
                        : check_uniform(0.5f, 0.99999994f);
@@ -195,7 +195,7 @@ static void many_rows(const taper_gemm_i8_entry *entry)
     }
     for (size_t kc = 1; kc < 70; kc++, tried++)
         done += one_of(entry, 350 + check_below(200), (1 + check_below(3)) * entry->nr, kc, 1, 0, true);
-    // AMX uses VNNI's function, which a library may be built without.
+    // AMX uses VNNI's function for many rows, and a library may be built without VNNI.
     check_that(done > tried / 4 || (done == 0 && entry->cpu == TAPER_ISA_amx), "%zu of %zu jobs of many rows were made",
                done, tried);
 }

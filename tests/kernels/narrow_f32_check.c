@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Checks products with narrow weights (narrow_f32.h): every kernel is compared with sums in doubles, for lengths with
-// remainders and memory that ends at an inaccessible page. Panels are built here number by number, independently of the
-// library's packing.
+// remainders and memory that ends at an inaccessible page. This test builds panels number by number, independently of
+// the library's packing.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,7 +53,7 @@ static void put_nibble(uint32_t *weights, size_t nr, size_t k, size_t column, in
     *word = (*word & ~(15u << k % 8 * 4)) | (uint32_t)(number + 8) << k % 8 * 4;
 }
 
-// Stores a scale or zero point in the format `kind`, and returns the number after rounding to the format.
+// Stores a scale or zero point in the format `kind`, and returns the stored number, rounded to the format.
 static float put_number(taper_narrow_numbers kind, void *numbers, size_t at, float number)
 {
     if (kind == TAPER_NARROW_F32)

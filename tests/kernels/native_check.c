@@ -16,7 +16,7 @@ static const struct {
     taper_native native;
     taper_native_type type;
     bool where;
-    uint8_t item, result; // sizes of an operand and of a result, in bytes
+    uint8_t item, result; // size of an element of an operand, and of an element of a result, in bytes
 } rows[] = {
 #define RESULT_SAME(T) sizeof(T)
 #define RESULT_TRUTH(T) 1
@@ -40,7 +40,7 @@ static bool is_float(taper_native_type type)
     return type == TAPER_NATIVE_F32 || type == TAPER_NATIVE_C64;
 }
 
-// Fills with small numbers, numbers at the limits of the type, and random ones.
+// Fills memory with small numbers, numbers at the limits of the type, and random numbers.
 static void fill(taper_native_type type, void *p, size_t bytes, size_t item)
 {
     static const float edges[] = {0.0f, -0.0f, INFINITY, -INFINITY, NAN, 1e30f, -1e-30f, 0x1p-149f, 0.5f, 1.0f};
@@ -188,7 +188,7 @@ static double loss(taper_native native, double x, double y, double z, double f, 
     case TAPER_NATIVE_KL_DIV_LOG:
         *bound += exp(y) * (fabs(x) + fabs(y)) * 0x1p-20;
         return exp(y) * (y - x);
-    case TAPER_NATIVE_SOFT_MARGIN: // the exponential of a float overflows from 89 on, as in PyTorch
+    case TAPER_NATIVE_SOFT_MARGIN: // the exponential of a float overflows from 89 on, in PyTorch as well
         *bound += (1 + fabs(x * y)) * log1p(exp(-x * y)) * 0x1p-20;
         *bound = -x * y > 88 ? (double)INFINITY : *bound;
         return log1p(exp(-x * y));
@@ -334,7 +334,7 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
          *z = check_bytes(n * item, place, 0);
     fill(rows[row].where ? TAPER_NATIVE_BOOL : rows[row].type, x, n * first, first);
     fill(rows[row].type, y, n * item, item), fill(rows[row].type, z, n * item, item);
-    // If true, dividends and divisors of 64 bits are in the range of 32 bits.
+    // If `small` is true, dividends and divisors of 64 bits are in the range of 32 bits.
     const bool small = check_below(2);
     bool zero = false;
     for (size_t i = 0; divides(native) && i < n; i++) {
@@ -422,7 +422,7 @@ static void check_fold(const taper_native_folder *folder, const struct fold_row 
     const bool real = row->type <= TAPER_FOLD_F64, line = m == 0;
     const size_t stride = n + check_below(3), count = line ? n : m * stride, item = row->item;
     char *x = check_bytes(count * item, CHECK_TAIL, 0);
-    const size_t kind = check_below(4); // for floats: with zeros, with overflow and underflow, or with NaN
+    const size_t kind = check_below(4); // floats: of any size, with zeros, with overflow and underflow, or with NaN
     for (size_t i = 0; i < count; i++) {
         const double wide = kind == 1 && check_below(8) == 0     ? 0
                             : kind == 2 && check_below(128) == 0 ? ldexp(1, (int)check_below(250) - 125)
@@ -432,7 +432,7 @@ static void check_fold(const taper_native_folder *folder, const struct fold_row 
         const int64_t whole = (int64_t)(check_uniform(-2, 2) * (kind < 2 ? 1 : 1e18f));
         memcpy(x + i * item, real ? (item == 8 ? (const void *)&wide : &narrow) : &whole, item);
     }
-    double acc[FOLDED], want[FOLDED], growth[FOLDED], size = 0; // int64 numbers are stored by their bits
+    double acc[FOLDED], want[FOLDED], growth[FOLDED], size = 0; // results of int64 are stored in these doubles by their bits
     const size_t results = line ? 1 : n;
     for (size_t k = 0; k < results; k++) {
         const int64_t number = (int64_t)check_below(2);
@@ -519,7 +519,7 @@ static void check_pairs_and_picks(const taper_native_entry *entry)
                            "extreme of %zu rows, %d: %d, not %zu", count, least, (int)where[k], at);
             }
         }
-        float most[MOST_WIDTH]; // maxima as in pooling, where the last NaN wins
+        float most[MOST_WIDTH]; // maxima as in pooling: if several elements are NaN, the last NaN is the result
         const float *places[MOST_ROWS];
         int32_t names[MOST_ROWS];
         int64_t greatest[MOST_WIDTH];
@@ -695,7 +695,7 @@ void check_native(bool benchmark)
                 continue;
             }
             if (rows[row].native >= TAPER_NATIVE_ATANH && rows[row].native <= TAPER_NATIVE_TRIGAMMA)
-                continue; // checked on fine grids instead, in native_special_check.c
+                continue; // skipped here, because native_special_check.c checks special functions on fine grids
             for (size_t n = 0; n <= MOST; n += TAPER_NATIVE_STEP) {
                 for (int i = 0; i < 20; i++) {
                     check_row(function, row, n);

@@ -6,7 +6,7 @@
 #include "check.h"
 #include "ops/kernels/native.h"
 
-// Fills with numbers of all magnitudes, numbers near the turning points of functions, and special numbers.
+// Fills memory with numbers of all magnitudes, numbers near the turning points of functions, and special numbers.
 void check_doubles_fill(double *x, size_t count)
 {
     static const double edges[] = {0.0,    -0.0,      INFINITY,   -INFINITY, NAN,  1e300,
@@ -30,8 +30,8 @@ static long double sigmoid(long double x)
     return 1 / (1 + expl(-x));
 }
 
-// Returns the value in long double. The allowed error is *bound * 2^-53. For a sum, *bound is the sum of the absolute
-// values of the terms.
+// Returns the value of the function in long double. The allowed error is *bound * 2^-53. For a sum, *bound is the sum
+// of the absolute values of the terms.
 static long double value_of(int native, double a, double b, double c, const taper_native_numbers *p, long double *bound)
 {
     const long double x = a, y = b, z = c, less = x - p->f[0];
@@ -90,7 +90,7 @@ bool check_double_is(int native, double x, double y, double z, double got, const
     if (isnan(want)) {
         return isnan(got);
     }
-    if (fabsl(want) >= 0x1p1020L || bound >= 0x1p1020L) { // near the largest double, where the result may be infinite
+    if (fabsl(want) >= 0x1p1020L || bound >= 0x1p1020L) { // near the largest double, the result may be infinite
         return isinf(got) || isnan(got) || fabsl(got - want) <= bound * 0x1p-50L;
     }
     if ((native == (int)TAPER_NATIVE_SIGMOID || native == (int)TAPER_NATIVE_SILU) && x < -709) {

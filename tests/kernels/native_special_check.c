@@ -63,7 +63,7 @@ static long double value_of(taper_native native, float number)
                                          : digamma_right(0, x);
     case TAPER_NATIVE_LGAMMA:
         return lgammal(x);
-    default: // below 1/2, computes by the reflection formula, with the sine of the rounded pi x
+    default: // for x below 1/2, computes digamma by the reflection formula, with the sine of the rounded pi x
         return isinf(x) && x > 0 ? 0
                : number < 0.5f   ? (long double)((float)(pi * pi) / (sine * sine)) - digamma_right(1, 1 - x)
                                  : digamma_right(1, x);

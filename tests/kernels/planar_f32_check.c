@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares convolution of planes with direct sums: every block of outputs, counts that fill vectors and counts that do
-// not, and any offset. Nothing may be written after the last output. NaN and infinity must be kept.
+// Compares convolution of planes with direct sums: blocks of every number of outputs, rows that fill vectors and rows
+// that do not, and any offset. Nothing may be written after the last output. NaN and infinity must be kept.
 #include <math.h>
 #include <stdio.h>
 

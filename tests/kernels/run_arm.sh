@@ -23,7 +23,7 @@ cd "$root"
 cmake -DTAPER_ARCHITECTURE=$architecture -P cmake/TaperIsa.cmake >"$out/list"
 definitions=$(sed -n 's/^definitions //p' "$out/list")
 common="src/ops/kernels/kernel_select.c $(ls src/ops/kernels/scalar/*_pack.c) src/platform/isa.c"
-# compile OUT [flags]
+# compile OUT [flags]: compiles and links the kernel checks as OUT
 compile() {
     to=$1
     shift
@@ -42,7 +42,7 @@ for cpu in $cpus; do
     printf '%s: ' "$cpu"
     "$qemu" -cpu "$cpu" "$out/kernel_check" "$@"
 done
-# Small builds replace some kernels by those in src/lean, which are checked last.
+# Small builds replace some kernels by those in src/lean, which are checked after all other kernels.
 compile "$out/kernel_check" -Isrc/lean
 printf 'small: '
 "$qemu" -cpu "$cpu" "$out/kernel_check" gemm_f32

@@ -15,7 +15,7 @@ trap 'rm -rf "$out"' EXIT
 cd "$root"
 cmake -DTAPER_ARCHITECTURE=wasm -P cmake/TaperIsa.cmake >"$out/list"
 definitions=$(sed -n 's/^definitions //p' "$out/list")
-# Like the kernels, the rest of the package is compiled with vectors (cmake/TaperCompile.cmake).
+# Like the kernels, all other code of the package is compiled with vectors (cmake/TaperCompile.cmake).
 kernels=$(sed -n 's/^\(src[^ ]*\).*/\1/p' "$out/list")
 # shellcheck disable=SC2086
 emcc -std=c11 -O2 -msimd128 -Wall -Wextra -Werror $definitions -I. -Iinclude -Isrc -Ibench/kernels $kernels \

@@ -16,7 +16,7 @@ static void check_near(const char *name, size_t n, size_t i, float got, double w
                name, n, i, (double)got, want);
 }
 
-// Makes gates. Some of them are so large that the functions give 0, 1 or -1.
+// Makes gates. Some gates are so large that sigmoid and tanh give 0, 1 or -1.
 static float *some_gates(size_t count)
 {
     float *gates = check_floats(count, CHECK_TAIL, 0);

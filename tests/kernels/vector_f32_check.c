@@ -162,7 +162,7 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
     case TAPER_UNARY_COS:
         return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22;
     case TAPER_UNARY_SOFTPLUS:
-        return *ulp <= 4 + fabs(x * (double)p[0]); // the product is rounded
+        return *ulp <= 4 + fabs(x * (double)p[0]); // the product x * p[0] is rounded first
     case TAPER_UNARY_MISH:                         // below -87 the result of exp is denormal
         return *ulp <= 4 || (x < -87 && fabs((double)got - want) <= 1e-36);
     case TAPER_UNARY_LOG_SIGMOID:
@@ -214,9 +214,9 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
     case TAPER_UNARY_SINH:
     case TAPER_UNARY_COSH:
         return *ulp <= 5;
-    case TAPER_UNARY_ERFC: // for small x the precision of 1 - erf, beyond that the precision of the exponential
+    case TAPER_UNARY_ERFC: // for small x the precision of 1 - erf, for larger x that of the exponential
         return *ulp <= 6 || (x > 8.5 && fabs((double)got - want) <= 1e-36);
-    case TAPER_UNARY_LOGIT: // the quotient is rounded
+    case TAPER_UNARY_LOGIT: // the function rounds the quotient x / (1 - x), so the bound includes this error
         return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22;
     default:
         return false;
@@ -465,7 +465,7 @@ static void reductions(const taper_vector_entry *v, size_t n, bool special)
     v->softmax(n, x, y);
     for (size_t i = 0; i < n; i++) {
         const double want = exp((double)x[i] - most) / e;
-        // The difference to the maximum is rounded before exp.
+        // The softmax rounds the difference to the maximum before exp, so the bound grows with the difference.
         const double distance = want > 0 ? fabs((double)x[i] - most) : 0;
         const double bound = want * (5e-7 + 0x1p-24 * (distance + (double)n)) + 0x1p-148;
         check_that(check_close(y[i], (float)want, (float)bound), "softmax of %zu: %g, not %g", n, (double)y[i], want);

@@ -44,7 +44,7 @@ void check_vector_f32_quotients(const taper_vector_entry *v)
                                     : 0.1f * (float)(1 + check_below(30));
             a[i] = round % 4 >= 2 ? fmodf(a[i], 1000.0f) : a[i];
             if (check_lost() > 0 && fabsf(b[i]) < 0x1p-100f)
-                b[i] = 3; // avoids a denormal remainder, which may be flushed to zero
+                b[i] = 3; // a fixed divisor avoids a denormal remainder, which the kernel may flush to zero
         }
         for (int op = TAPER_BINARY_FMOD; op <= TAPER_BINARY_DIV_FLOOR && v->binary[op][0] != NULL; op++) {
             v->binary[op][TAPER_OPERANDS_VV](n, a, b, y, -INFINITY, INFINITY);

@@ -22,7 +22,7 @@ static void sums(const taper_vector_u8_entry *entry, size_t n, check_place place
 {
     const uint8_t *a = random_bytes(n, place), *b = random_bytes(n, place);
     uint8_t *y = check_bytes(n, place, 0);
-    const bool small = check_below(3) == 0; // makes many ties
+    const bool small = check_below(3) == 0; // small numbers make many ties when results are rounded
     taper_u8_sum p = {.shift = small ? 1 + (uint32_t)check_below(4) : 13 + (uint32_t)check_below(19)};
     p.a_factor = (int32_t)(check_below(small ? 16 : ((size_t)1 << 22) + 1));
     p.b_factor = (int32_t)(check_below(small ? 16 : ((size_t)1 << 22) + 1));

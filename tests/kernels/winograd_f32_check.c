@@ -12,12 +12,12 @@ enum { SIDE = TAPER_WINOGRAD_SIDE, POSITIONS = TAPER_WINOGRAD_POSITIONS };
 
 typedef struct tile {
     const taper_winograd_entry *entry;
-    size_t side, sets, rows, columns; // rows, columns: number of outputs of the tile
+    size_t side, sets, rows, columns; // side: inputs on a side of the tile; rows, columns: number of the tile's outputs
     size_t in, out;                   // numbers of input and output channels
     const float *x[POSITIONS];        // inputs at each position of the tile; NULL for padding
     float *g, *u;                     // g: weights, [tap][out][in]; u: transformed weights, [position][out][in]
     float *v, *m;                     // v: transformed inputs, [position][in]; m: products, [position][out]
-    size_t v_stride, m_stride;        // floats between two positions
+    size_t v_stride, m_stride;        // number of floats between two positions in v and in m
 } tile;
 
 static tile make(const taper_winograd_entry *entry, size_t rows, size_t columns, size_t in, size_t out)
@@ -83,7 +83,7 @@ static double expected(const tile *t, size_t y, size_t x, size_t n, double *magn
     return sum;
 }
 
-// Returns a number of outputs for a side of a tile: the full number, or fewer as at an edge of the image.
+// Returns a number of outputs for a side of a tile: the full number, or fewer, as in a tile at the edge of an image.
 static size_t some_outputs(const taper_winograd_entry *entry)
 {
     return entry->outputs == 4 ? 4 - check_below(3) : entry->outputs;

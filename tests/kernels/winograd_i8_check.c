@@ -13,7 +13,7 @@ enum { SIDE = TAPER_WINOGRAD_I8_SIDE, POSITIONS = TAPER_WINOGRAD_I8_POSITIONS, I
 
 typedef struct problem {
     const taper_winograd_i8_entry *entry;
-    size_t tiles, in, out, panels; // in, out: numbers of input and output channels
+    size_t tiles, in, out, panels; // in, out: number of input channels, and number of output channels
     const uint8_t **x;             // pointers to pixels, [tile][36]
     const int8_t *weights;         // weights, [out][in][tap]
     int16_t *v, *u;

@@ -24,8 +24,8 @@ FAMILIES = {**pickles.FAMILIES, **scripts.FAMILIES, **flatbuffers.FAMILIES, **ex
 KNOWN = ["complex_keys", "debug_handles", "handles_of_long_name", "script_enum_members", "script_enum_names", "script_last_attribute",
          "script_last_field", "script_last_method", "flat_class_name", "pt2_ranges_by_symbols", "pt2_guards_of_many", "pt2_guards_by_name"]
 SMALL, LARGE, GROWTH = 100000, 800000, 1.7  # two sizes in bytes, and the largest growth of the steps between them, relative to the growth of the file
-MOST_STEPS = 20000000                 # a load with more steps has used its budget and is not measured further
-FREE, FREE_A_BYTE = 3000000, 100      # instructions that need no steps
+MOST_STEPS = 20000000                 # a load with more steps counts as having used its budget, and is not measured further
+FREE, FREE_A_BYTE = 3000000, 100      # number of instructions that a load may execute without charging steps, in total and for each byte of the file
 COUNTERS = [(["perf", "stat", "-x,", "-e", "instructions:u"], r"(\d+),,instructions"),
             (["valgrind", "--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"], r"I +refs: +([\d,]+)")]
 

@@ -52,7 +52,7 @@ class Starter:
 
 
 def measure(command, seconds):
-    """Returns (exit status, processor seconds, MB at most, first line of stderr)."""
+    """Returns (exit status, processor seconds, peak memory in MB, first line of stderr)."""
     with tempfile.TemporaryFile() as err:
         child = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=err,
                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 2, int(seconds) + 3)))

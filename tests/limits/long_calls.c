@@ -25,11 +25,11 @@ static const double CALL_TIME = 0.02; // seconds after which the host cancels th
 // take.
 static double longest = 1.0;
 
-static taper_budget *budget; // budget of the current call; NULL if the host cancels the call
+static taper_budget *budget; // budget of the current call; NULL if the host cancels the call instead
 static bool budgeted, stopped;
 static uint32_t theme;       // index of the current call's theme: a set of shapes that fit together
 static size_t tensors;       // number of tensors made for the current call so far
-static double begun, looked; // processor time in seconds: at the start of the call, and at the last check
+static double begun, looked; // processor time in seconds at the start of the call, and at the last check of the limits
 
 static double now(void)
 {
@@ -49,8 +49,8 @@ static taper_status stop(taper_run *run, double ahead)
     return stopped ? TAPER_ERROR_RESOURCE : TAPER_OK;
 }
 
-// The timer calls this every 50 ms of processor time. Some functions that it calls are not async-signal-safe, but the
-// process ends here.
+// The timer calls this function every 50 ms of processor time. It calls functions that are not async-signal-safe only
+// before it ends the process.
 static void tick(int number)
 {
     (void)number;
@@ -136,7 +136,7 @@ static taper_val long_tensor(bench *b, const char *name)
     const int64_t count = taper_tensor_numel(tensor);
     char *bytes = taper_tensor_mutable(tensor);
     const bool wild = draw(b, 2) == 0;
-    enum { PERIOD = 1 << 14 }; // the numbers repeat, because this is faster than drawing all of them
+    enum { PERIOD = 1 << 14 }; // numbers repeat after PERIOD elements, because drawing all of them is slow
     const size_t item = taper_tensor_item(tensor);
     for (int64_t i = 0; i < count; i++) {
         if (i >= PERIOD) {
@@ -218,7 +218,7 @@ static taper_val list_of(bench *b, const taper_type *element, const char *name, 
     const taper_val list = of(taper_list_new(b->heap, element, count));
     for (uint32_t i = 0; i < count; i++) {
         const bool number = element->kind == TAPER_TYPE_INT || element->kind == TAPER_TYPE_FLOAT;
-        const bool same = !number && i > 2; // a large item is made once and repeated
+        const bool same = !number && i > 2; // items after the third repeat the first one, which may be large
         const size_t before = tensors;
         list.as.list->items[i] =
             same ? taper_val_retain(list.as.list->items[0]) : long_typed(b, element, name, depth + 1);
@@ -231,7 +231,7 @@ static taper_val list_of(bench *b, const taper_type *element, const char *name, 
 static taper_val dict_of(bench *b, const taper_type *type, const char *name, int depth)
 {
     const taper_val dict = of(taper_dict_new(b->heap, type->items[0], type->items[1]));
-    const taper_val item = long_typed(b, type->items[1], name, depth + 1); // a large item is made once and repeated
+    const taper_val item = long_typed(b, type->items[1], name, depth + 1); // repeated, because it may be large
     for (int64_t n = depth > 0 || draw(b, 2) == 0 ? 3 : 300000; n > 0; n--) {
         char text[24];
         const int length = snprintf(text, sizeof text, "%" PRId64, n);
@@ -244,7 +244,7 @@ static taper_val dict_of(bench *b, const taper_type *type, const char *name, int
     return dict;
 }
 
-// Makes a value of the type, as far as the type determines it.
+// Makes a large value of the type; for a type such as Any, the kind of value is chosen here.
 static taper_val long_typed(bench *b, const taper_type *type, const char *name, int depth)
 {
     switch (type->kind) {

@@ -131,7 +131,7 @@ static size_t made_arguments(bench *b, const taper_schema *schema, taper_val *ar
                   : i < schema->arg_count ? argument(b, schema, i)
                                           : any_value(b, 0);
     }
-    // In half of the calls the tensors fit together: most of them have the same shape and dtype.
+    // In half of the calls the tensors fit together: most tensors have the shape and dtype of the first.
     if (draw(b, 2) == 0 && count > 1) {
         for (size_t i = 1; i < count; i++) {
             if (args[0].tag == TAPER_TENSOR && args[i].tag == TAPER_TENSOR && draw(b, 3) != 0) {
@@ -272,7 +272,7 @@ void row_progress(unsigned part)
 
 static void died(int number)
 {
-    // Some functions called here are not async-signal-safe, but the process ends here.
+    // The handler calls functions that are not async-signal-safe, which is allowed because it ends the process.
     report(number == SIGALRM ? "hangs" : "crashes");
     _exit(3);
 }

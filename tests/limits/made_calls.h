@@ -24,9 +24,10 @@ typedef struct bench {
     uint64_t seed;
     bool hostile; // true to make unusual values more often, and tensors with strides and sizes that no layer produces
     bool verbose; // true to print each call before it is made
-    taper_val kept[MOST_KEPT]; // values that typed() may return again
+    taper_val kept[MOST_KEPT]; // values of earlier calls, which typed() may return instead of new values
     size_t kept_count;
-    // Functions of a test that replace the default way to make an argument, and to make a call; NULL for the default.
+    // Functions of a test that replace the default way to make an argument, and the default way to make a call; NULL to
+    // keep the default.
     taper_val (*make)(struct bench *b, const taper_schema *schema, size_t i);
     taper_status (*call)(struct bench *b, taper_call *call);
 } bench;
@@ -40,8 +41,8 @@ void check(taper_status status, const bench *b);
 
 // ---- values: made_values.c
 
-// These functions make a value. typed makes one of the type, as far as the type determines it; any_value makes one of
-// any kind, usually a wrong one.
+// These functions make a value: typed makes a value of the type, and any_value a value of any kind, usually of a wrong
+// kind.
 taper_val typed(bench *b, const taper_type *type, int depth);
 taper_val any_value(bench *b, int depth);
 taper_val any_tensor(bench *b);

@@ -105,7 +105,7 @@ static taper_tensor *hostile_view(bench *b, taper_tensor *tensor)
             size[i] = PICK(b, sizes);
         }
         size[draw(b, (uint32_t)rank)] = 0;
-    } else if (way == 1 && rank != 0) { // a tensor of one element, or of one dimension
+    } else if (way == 1 && rank != 0) { // a tensor of one element, or with one dimension that is not 1
         const size_t line = draw(b, (uint32_t)rank + 1);
         for (size_t i = 0; i < rank; i++) {
             size[i] = i == line ? size[i] : taper_min_i64(size[i], 1);
@@ -274,8 +274,8 @@ static taper_val any_string(bench *b)
 
 static taper_val list_of(bench *b, const taper_type *element, int depth);
 
-// Returns one of the kept values that matches the type, sometimes as another view of a tensor. Draws only once: returns
-// None if the value drawn does not match.
+// Returns one of the kept values that matches the type, sometimes as another view of a tensor. Draws only one value,
+// and returns None if this value does not match.
 static taper_val kept_value(bench *b, const taper_type *type)
 {
     const taper_val value = b->kept[draw(b, (uint32_t)b->kept_count)];

@@ -45,7 +45,7 @@ static void find_view_rows(void)
 // Reads all data of a tensor, because any code may do so.
 static void look_at(bench *b, taper_val value, int depth)
 {
-    if (value.tag == TAPER_LIST && depth < DEEPEST) { // a depth limit, because a list may contain itself
+    if (value.tag == TAPER_LIST && depth < DEEPEST) { // the depth is limited, because a list may contain itself
         for (size_t i = 0; i < value.as.list->count; i++) {
             look_at(b, value.as.list->items[i], depth + 1);
         }

@@ -30,7 +30,8 @@ static taper_status checked(bench *b, taper_call *call)
     return status;
 }
 
-// Makes an argument of the schema's type, because rules handle no other types, for example a list instead of a number.
+// Makes an argument of the type that the schema declares, because shape rules handle no wrong types, for example a list
+// instead of a number.
 static taper_val foreseen(bench *b, const taper_schema *schema, size_t i)
 {
     const taper_schema_arg *a = i < schema->arg_count ? &schema->args[i] : NULL;

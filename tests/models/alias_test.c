@@ -91,8 +91,8 @@ static taper_status load(taper_context *context, const char *file, bool optimize
     return taper_model_load(context, TEST_MODELS "/diverging.ptl", &options, model, NULL);
 }
 
-// Runs a model repeatedly. args: the words of each call (fixture.h), ended by NULL. pure: true if calls with equal args
-// must give equal results.
+// Runs a model repeatedly. args: the arguments of each call as text (fixture.h), ended by NULL. pure: true if calls
+// with equal arguments must give equal results.
 static void run_all(const char *file, const char *const *args, bool optimized, bool pure)
 {
     test_allocator allocator;
@@ -123,7 +123,7 @@ static void run_all(const char *file, const char *const *args, bool optimized, b
             free(before[count - 3].data);
             memset(&before[count - 3], 0, sizeof before[0]);
             put_value(&before[count - 3], results[count - 3]);
-            pure = false; // from now on, calls with equal args may give different results
+            pure = false; // from now on, calls with equal arguments may give different results
         }
     }
     taper_session_trim(session);

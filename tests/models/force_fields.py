@@ -85,7 +85,7 @@ class PaiNN(nn.Module):
 
 
 class NequIP(nn.Module):
-    """Tensor products of features with spherical harmonics (Batzner et al. 2022). The strain gives the stress. The results are a
+    """Tensor products of features with spherical harmonics (Batzner et al. 2022). The gradient for the strain gives the stress. The results are a
     dict."""
     def __init__(self, mul: int = 16, layers: int = 3, rbf: int = 8, cutoff: float = 5.0):
         super().__init__()

@@ -6,13 +6,12 @@ Taper.
   generate_programs.py TAPER [--count N] [--seed S] [--only K] [--jobs N] [--keep DIR] [--no-reduce] [--show] [--ops] [--gradients]
                        [--shape SHAPE]
 
-Number K of seed S is always the same program, with the same module, classes, functions, inputs, calls and forms of files. Taper must
-give PyTorch's results, attributes that calls changed, messages of exceptions, and list of operators. It runs the .pt and .ptl files
-as saved, optimized, converted and with bundled inputs. With --gradients the programs compute gradients (programs/gradients.py), and
-their files are as saved, frozen, optimized and traced. SHAPE gives these programs more statements of a kind (loops, views, writes,
-modes), float32 instead of float64 and more layers (single), or each of these in turn (all). A failing program is shortened and printed. passes/random_programs.py and
-scripts/oracle/random_nets.py generate programs that are difficult for compiler passes. Needs python3-torch. Ends with "N passed, N
-failed"."""
+Number K of seed S is always the same program, with the same module, classes, functions, inputs, calls and forms of files. Taper must give
+PyTorch's results, attributes that calls changed, messages of exceptions, and list of operators. Taper runs the .pt and .ptl files as saved,
+optimized, converted and with bundled inputs. With --gradients the programs compute gradients (programs/gradients.py), and their files are as
+saved, frozen, optimized and traced. SHAPE gives these programs more statements of a kind (loops, views, writes, modes), float32 instead of float64
+and more layers (single), or each of these in turn (all). A failing program is shortened and printed. passes/random_programs.py and
+scripts/oracle/random_nets.py generate programs that are difficult for compiler passes. Needs python3-torch. Ends with "N passed, N failed"."""
 import argparse
 import collections
 import os
@@ -37,11 +36,11 @@ import reducer
 import sampling
 import writer
 
-CHUNK = 400  # programs of one process; PyTorch never frees a class that it compiled
+CHUNK = 400  # number of programs that one process runs; a new process follows, because PyTorch never frees a class that it compiled
 
 
 def check(options, source, calls, number, folder, tally):
-    """Returns the difference, or None; Ellipsis if PyTorch does not accept the source."""
+    """Returns a text about the difference, None if there is none, or Ellipsis if PyTorch does not accept the source."""
     try:
         form = (gradient_forms if options.gradients else forms).Forms(options.taper, source, calls, folder, number, tally)
     except forms.Refused as e:
@@ -51,7 +50,7 @@ def check(options, source, calls, number, folder, tally):
 
 
 def kind(text):
-    """Returns a message without the parts that differ between programs with the same mistake."""
+    """Returns a message without paths, numbers and other parts that differ between programs with the same mistake."""
     return re.sub(r"\S*/\S*|__torch__\S*|-?\d+(\.\d*)?(e[+-]?\d+)?", "", text)[:90]
 
 

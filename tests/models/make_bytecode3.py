@@ -16,7 +16,7 @@ MARK = object()
 
 
 class Node:
-    """A part that the rewriting does not interpret: the opcode, its argument, and its operands."""
+    """A part of a pickle that the rewriting does not interpret: the opcode, its argument, and its operands."""
 
     def __init__(self, op, arg=None, parts=()):
         self.op, self.arg, self.parts = op, arg, parts

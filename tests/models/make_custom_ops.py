@@ -59,7 +59,7 @@ class Custom(torch.nn.Module):
         y = torch.ops.my_ops.warp(x, self.flow)
         torch.ops.my_ops.note(y)
         for i in range(3):
-            torch.ops.my_ops.add_to_(y, i)  # the result is not used
+            torch.ops.my_ops.add_to_(y, i)  # the result is not used: the operator writes to y
         z = torch.ops.my_ops.warp(x, self.flow)
         total, pieces = torch.ops.my_ops.parts(y + 0, [1, 2], mode="sum")
         picked = torch.ops.my_ops.pick(y, 1) + torch.ops.my_ops.pick(y, "last")

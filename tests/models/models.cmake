@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tests of models and operators with the taper program: committed models, and models that PyTorch makes and runs.
+# Tests of models and operators with the taper program: committed models, and models that PyTorch makes and runs for
+# comparison.
 if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set(with_numpy sh ${CMAKE_CURRENT_SOURCE_DIR}/with_module.sh ${TAPER_TEST_PYTHON} numpy)
     set(with_torch ${TAPER_TEST_PYTHON} ${CMAKE_CURRENT_SOURCE_DIR}/with_torch.py torch)
@@ -33,10 +34,10 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(make_samples PROPERTIES FIXTURES_SETUP made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
     add_test(NAME samples COMMAND ${with_torch} ${models}/run_samples.py ${taper} ${made})
     set_tests_properties(samples PROPERTIES FIXTURES_REQUIRED made_samples)
-    # Files that Taper writes must be equal to PyTorch's, and PyTorch must run them.
+    # Files that Taper writes must be equal to the files that PyTorch writes, and PyTorch must run them.
     add_test(NAME write COMMAND ${with_torch} ${models}/test_write.py $<TARGET_FILE:module_write_test> ${made})
     set_tests_properties(write PROPERTIES FIXTURES_REQUIRED made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
-    # `taper convert` to every kind of file and back.
+    # `taper convert` translates each sample to every kind of file and back.
     add_test(NAME convert COMMAND ${with_torch} ${models}/test_convert.py ${taper} ${made})
     set_tests_properties(convert PROPERTIES FIXTURES_REQUIRED made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
     # Kernels of the GPU backend at awkward sizes.
@@ -44,7 +45,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
         add_test(NAME gpu_operators COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py ${taper})
         add_test(NAME gpu_lists COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_lists.py ${taper})
         add_test(NAME gpu_networks COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_networks.py ${taper})
-        # Some kernels have a variant for drivers that compute on the CPU. This test runs the variant for other devices.
+        # Some kernels have a variant for drivers that compute on the CPU, and one for real GPUs. This test runs the
+        # variant for real GPUs.
         add_test(NAME gpu_unshared COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py ${taper}
                                            --filter conv --options share=0)
         # If there are few results, several threads of a GPU compute each result.
@@ -106,7 +108,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # Files that `taper optimize` writes for Vulkan and Metal.
     add_test(NAME gpu_files COMMAND ${with_torch} ${models}/test_gpu_files.py ${taper} ${made})
     set_tests_properties(gpu_files PROPERTIES FIXTURES_REQUIRED made_samples ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
-    # Five networks of the zoo. run_zoo.py --all runs all of its float networks.
+    # Five networks of the zoo. run_zoo.py --all runs all float networks of the zoo.
     add_test(NAME zoo COMMAND ${with_torch} ${models}/run_zoo.py ${taper} mobilenet_v2 resnet18 shufflenet_v2_x0_5 squeezenet1_1
                               lraspp_mobilenet_v3_large)
     set_tests_properties(zoo PROPERTIES ENVIRONMENT ATEN_CPU_CAPABILITY=avx2)
@@ -122,7 +124,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # Any number of threads must give the same bits.
     add_test(NAME thread_bits COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper})
     add_test(NAME thread_bits_all COMMAND ${with_torch} ${models}/test_thread_bits.py ${taper} --all)
-    # Compares sums with float64, for inputs whose additions lose digits.
+    # Compares sums with the same sums in float64, for inputs whose additions lose digits.
     add_test(NAME accuracy COMMAND ${with_torch} ${models}/test_accuracy.py ${taper})
     add_test(NAME einsum_weights COMMAND ${with_torch} ${models}/test_einsum_weights.py ${taper})
     add_test(NAME lines COMMAND ${with_torch} ${models}/test_lines.py ${taper})
@@ -152,7 +154,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME ahead_gradients COMMAND ${with_torch} ${models}/test_ahead_gradients.py ${taper})
     add_test(NAME force_fields COMMAND ${with_torch} ${models}/test_force_fields.py ${taper})
     add_test(NAME listing COMMAND ${with_torch} ${models}/test_listing.py ${taper})
-    # The core operators of PyTorch 2 in exported programs, if TAPER_TORCH2 names a Python with PyTorch 2.
+    # The core operators of PyTorch 2 in exported programs, which run only if TAPER_TORCH2 names a Python with PyTorch
+    # 2.
     add_test(NAME pt2_operators COMMAND ${with_torch} ${models}/test_pt2_operators.py ${taper})
     add_test(NAME overload_order COMMAND ${with_torch} ${PROJECT_SOURCE_DIR}/scripts/overload_order.py)
     # Random programs with all features of the language, in every form of file. --count N makes more programs, and --seed S
@@ -165,7 +168,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     set_tests_properties(operator_gradients operator_gradients_all PROPERTIES TIMEOUT 3600)
     # Random programs that compute gradients.
     add_test(NAME generated_gradients COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --count 270)
-    # Thousands of such programs, of all shapes.
+    # Thousands of random programs that compute gradients, of all shapes.
     add_test(NAME generated_gradients_all COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --gradients --shape all --count 3000 --seed 61)
     set_tests_properties(generated_programs generated_gradients pt2_operators PROPERTIES TIMEOUT 900)
     set_tests_properties(generated_gradients_all PROPERTIES TIMEOUT 3600)
@@ -173,7 +176,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
                          quantize nnapi_tutorial
                          nnapi_operators apps torchscript language attribute_changes gradients ahead_gradients operator_gradients operator_gradients_all force_fields listing pt2_operators overload_order generated_programs generated_gradients generated_gradients_all
                          PROPERTIES LABELS "models;oracle" SKIP_RETURN_CODE 77)
-    # Random programs that are difficult for compiler passes. --modules N makes more.
+    # Random programs that are difficult for compiler passes. --modules N sets their number.
     add_test(NAME random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/passes/random_programs.py ${taper})
     set_tests_properties(random_programs PROPERTIES LABELS "passes;oracle" SKIP_RETURN_CODE 77)
 
@@ -196,11 +199,12 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
                                        ${PROJECT_BINARY_DIR}/kept)
         set_tests_properties(${name} PROPERTIES LABELS "ops;oracle" SKIP_RETURN_CODE 77)
     endforeach()
-    # Runs some of the cases as TorchScript. Without --every it runs all.
+    # Runs some of the cases as TorchScript. Without --every the script runs all cases.
     add_test(NAME ops_as_torchscript COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/ops/oracle.py ${taper} ${cases} --torchscript
                                              --every 40)
     set_tests_properties(ops_as_torchscript PROPERTIES LABELS "ops;oracle" SKIP_RETURN_CODE 77)
-    # Runs one sample of each operator in PyTorch's own database. Without --max and --dtypes it runs about ten thousand.
+    # Runs one sample of each operator in PyTorch's own database. Without --max and --dtypes the script runs about ten
+    # thousand samples.
     add_test(NAME opinfo COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/ops/run_opinfo.py ${taper} --max 1
                                  --dtypes float32,int64,bool)
     set_tests_properties(opinfo PROPERTIES LABELS "ops;oracle" SKIP_RETURN_CODE 77)

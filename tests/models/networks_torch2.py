@@ -102,8 +102,8 @@ def torchvision_network(name):
     return image_network(module, 3, size, size)
 
 
-# Transforms that torch.jit.script accepts, from torchvision's documentation, and True for those of float images. The others take images of 8
-# bits.
+# Transforms that torch.jit.script accepts, from torchvision's documentation, with True if a transform takes float images, and False if it
+# takes images of 8 bits.
 TRANSFORMS = {
     "resize": ("Resize([40, 52], antialias=True)", False), "resize-nearest": ("Resize([40, 52], interpolation=InterpolationMode.NEAREST)", False),
     "center-crop": ("CenterCrop([24, 40])", False), "pad": ("Pad([2, 3], padding_mode='reflect')", False), "grayscale": ("Grayscale(3)", False),
@@ -357,7 +357,7 @@ TRANSFORMERS = {
     "clip": clip,
     "wav2vec2": speech("Wav2Vec2"),
     "hubert": speech("Hubert"),
-    # further families
+    # models of further families
     "xlm-roberta": encoder("XLMRoberta", pad_token_id=1, max_position_embeddings=66),
     "camembert": encoder("Camembert", "ForMaskedLM", pad_token_id=1, max_position_embeddings=66),
     "convbert": encoder("ConvBert", embedding_size=16, conv_kernel_size=3),

@@ -16,7 +16,7 @@ IMMEDIATE, BUFFER = 0, 2
 
 
 class Pairs(NamedTuple):
-    """An [n, 2] tensor of ints."""
+    """A constant that is an int tensor of sizes [n, 2]."""
     numbers: tuple
 
 
@@ -67,7 +67,7 @@ class Blob:
         return self.value(self.operand(TENSOR_INT32, shape), IMMEDIATE, struct.pack(f"{len(numbers)}i", *numbers), 4 * len(numbers))
 
     def add(self, name, inputs, outputs):
-        """inputs: indices of operands."""
+        """Adds an operation. inputs, outputs: indices of operands."""
         self.operations.append((CODES.get(name, name), len(inputs), len(outputs)))
         self.uses += [*inputs, *outputs]
 

@@ -20,7 +20,7 @@ class Case(NamedTuple):
     flexible: Optional[list] = None  # inputs for the converter; a size of 0 is decided in the first run of the model
     options: dict = {}  # arguments of convert_model_to_nnapi
     scripted: bool = False
-    in_order: bool = False  # PyTorch's own result is wrong for NHWC tensors, so it runs with NCHW tensors
+    in_order: bool = False  # true if PyTorch's own result is wrong for NHWC tensors, so that PyTorch runs with NCHW tensors
 
 
 class Call(nn.Module):

@@ -208,7 +208,7 @@ class Body(nn.Module):
         if self.kind == "sigmoid":
             return torch.sigmoid(z)
         if self.kind == "relu6":
-            return F.hardtanh(z.contiguous(), 0, 6)  # without contiguous() PyTorch's result would have another order
+            return F.hardtanh(z.contiguous(), 0, 6)  # without contiguous() PyTorch's result would have another memory format
         if self.kind == "upsample":
             return F.interpolate(z, scale_factor=2)
         if self.kind == "leaky relu":

@@ -15,9 +15,9 @@ class Case(NamedTuple):
     name: str
     code: str
     inputs: list
-    arguments: list  # arguments after the inputs
+    arguments: list  # arguments of the operation after its inputs
     want: Callable  # computes the result from the inputs, as floats
-    flagged: bool = False  # images in PyTorch's order, which are tested in both orders of NNAPI; otherwise tensors in NNAPI's order
+    flagged: bool = False  # true if the inputs are images in PyTorch's order, which are tested in both orders of NNAPI; false if they are tensors in NNAPI's order
     result: tuple = None  # scale and zero point of 8-bit results; None: as the first input
     after: bool = False  # true if the images come from a previous layer, so that only NHWC is tested
 
@@ -104,7 +104,7 @@ def transposed():
         x, weight, bias = numbers(2, 3, *size), numbers(3, 4, *kernel, low=-1, high=1), numbers(4)
         if scheme:
             before = [share(out[i], kernel[i], stride[i])[0] if scheme == 1 else 0 for i in range(2)]
-        else:  # paddings as numbers, which differ between the sides
+        else:  # explicit paddings instead of a scheme
             before, after = [0, 2], [1, 1]
             out = [(size[i] - 1) * stride[i] + kernel[i] - before[i] - after[i] for i in range(2)]
 

@@ -400,7 +400,7 @@ def gradients():
 
 
 def first(function):
-    """Returns only the function's first result; the others are for training."""
+    """Returns only the function's first result; all other results are for training."""
     def call(*args, **kwargs):
         return function(*args, **kwargs)[0]
     call.label = str(function) + ".first"

@@ -21,7 +21,7 @@ import oracle
 import pt2_calls
 import recording
 
-MOST = 16384  # bytes of a case's inputs and results
+MOST = 16384  # largest number of bytes of a case's inputs and results
 
 
 def slim(program):

@@ -83,7 +83,7 @@ def same_detections(got, wanted, module, call):
 
 
 def run_taper(arguments, path, calls, folder):
-    """Returns ({name: array}, "") or (None, error)."""
+    """Returns ({name: array}, "") for the results of a run, or (None, error)."""
     import numpy as np
     from torch.utils._pytree import tree_flatten
     import torch

@@ -69,7 +69,7 @@ class Form:
         return [x for x in options if x != "-i"]
 
     def run(self, taper, model, set_stem, extra=()):
-        """Returns (results, None) or (None, error)."""
+        """Returns (results, None), or (None, error) if the run fails."""
         out = self.stem + ".out.npz"
         p = subprocess.run([taper, "run", model, "-o", out] + run_zoo.inputs(set_stem, self.traced) + list(extra), capture_output=True, text=True)
         if p.returncode != 0:
@@ -131,7 +131,7 @@ def check_form(taper, tally, form, backends, lite):
         if wrong and set_stem == form.stem:
             tally.add(f"{form.builder} {form.form} unoptimized", wrong)
         elif wrong:
-            tally.without += 1  # the second size does not fit every network
+            tally.without += 1  # skipped, because not every network accepts the second input size
         else:
             form.base[set_stem] = got
     for backend in backends:

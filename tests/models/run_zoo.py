@@ -112,7 +112,8 @@ def run_form(taper, extra, stem, set_stem, suffix, name, traced, detector, folde
     got = {k[len("output"):]: v for k, v in np.load(out).items()}
     want, exact = expected(set_stem, name), expected(set_stem, "expected64")
     if len(exact) == len(want) == 1:
-        # A traced network returns a tensor; the script returns a named tuple of the tensor and Nones.
+        # A traced network returns a tensor; the script of the same network returns a named tuple of this tensor and
+        # Nones.
         exact = dict(zip(want, exact.values()))
     if stem.endswith("_int8"):
         same = sorted(got) == sorted(want) and all(np.array_equal(got[k], want[k]) for k in want)

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 import sampling  # noqa: E402
 
-MASKS = ("", "avx2", "scalar")  # values of TAPER_CPU_MASK; "" is all that the machine has
+MASKS = ("", "avx2", "scalar")  # values of TAPER_CPU_MASK; "" stands for all instruction sets of the machine
 
 # (case, beginning of the input's name, instruction sets): the reason why the error is larger. A whole run fails if no case needs an entry any more.
 SQUARES = "squares are added as floats; beside one square of 9e14 the others lose their last digits: 7e-7 of the result"
@@ -130,7 +130,7 @@ def fits(y, exact):
 
 
 def worst(y, exact, terms, pytorch, theirs):
-    """Returns the error divided by the allowed error: at most 1 passes."""
+    """Returns the error divided by the allowed error: a case passes if this is at most 1."""
     if y.shape != exact.shape:
         raise Unlike(f"sizes {y.shape}, expected {exact.shape}")
     finite = fits(pytorch, exact)

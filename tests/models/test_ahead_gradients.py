@@ -185,7 +185,8 @@ y = (x * x[0]).sum() + (x + x[:, :1]).pow(2).sum() + (x / (x[1:2].abs()+1)).sum(
 """,
 }
 
-# A branch, a loop of unknown length, a write to a view, or an operator whose gradient consists of steps.
+# Bodies whose gradient stays on the tape, because they have a branch, a loop of unknown length, a write to a view, or
+# an operator whose derivative has no single formula.
 ON_TAPE = ("fresh", "conv", "complex", "dynloop", "branch", "alias", "inplview", "outer", "zeros", "pad")
 
 ENDS = {

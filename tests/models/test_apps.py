@@ -130,7 +130,7 @@ class Forms:
             blocked = {MobileOptimizerType.INSERT_FOLD_PREPACK_OPS, MobileOptimizerType.CONV_BN_FUSION} if form == "mobile_plain" else set()
             optimized = optimize_for_mobile(self.scripted(), blocked, preserved_methods=case.preserve or None)
             path = self.save(optimized, form)
-            return path, run_torch(torch.jit.load(path), case.calls)  # the results of the file itself, whose functions for the lite interpreter compute the same
+            return path, run_torch(torch.jit.load(path), case.calls)  # the results of the .pt file; its functions for the lite interpreter compute the same results
         if form == "bundled":
             if any(method != "forward" for method, _ in case.calls) or self.expected[-1][1] or not case.mobile:
                 return None
@@ -178,7 +178,7 @@ def near(want, got, options):
 
 
 def run_taper(taper, path, calls, expected, case, extra, folder, verbose=False):
-    """Returns None if all calls agree."""
+    """Returns None if Taper's results of all calls agree with the expected results."""
     files = []
     spec = [{"method": m, "inputs": [oracle.to_input(a, folder, files) for a in args]} for m, args in calls[:len(expected)]]
     calls_file = os.path.join(folder, "calls.json")

@@ -3,9 +3,9 @@
 """test_bands.py TAPER
 
 Compares layers that are computed some rows at a time (src/ops/call/bands.h) with PyTorch in float64: the first call of a model, which computes
-whole layers, and later ones, which replay it in bands. Covers strides, kernels, paddings, dilations, batches and activations, residual sums,
-images of odd sizes, several threads, alternating inputs and sizes, and inputs that outlive the call or do not. Bands must be used exactly by the
-networks for which they are useful. Quantized layers must give PyTorch's integers."""
+whole layers, and later calls, which replay the layers in bands. Covers strides, kernels, paddings, dilations, batches and activations, residual
+sums, images of odd sizes, several threads, alternating inputs and sizes, and inputs that outlive the call or do not. Bands must be used exactly by
+the networks for which they are useful. Quantized layers must give PyTorch's integers."""
 import json
 import os
 import subprocess
@@ -52,7 +52,7 @@ class Residual(nn.Module):
 
 
 class Twice(nn.Module):
-    """The value between the layers is used twice, which excludes bands."""
+    """Two layers whose intermediate value is used twice, so bands are not possible."""
 
     def __init__(self, first, second):
         super().__init__()
@@ -69,7 +69,7 @@ def inverted(i, wide, o, kernel=3, stride=1, act="six", residual=False, padding=
 
 
 def ends(channels, *layers):
-    """Adds layers at both ends that are not in bands: the first converts NCHW to the layout of the others."""
+    """Adds a layer at each end that is not computed in bands; the first one converts NCHW to the layout of the layers between."""
     return nn.Sequential(conv(channels, channels, act="relu"), *layers, nn.AdaptiveAvgPool2d((3, 5)))
 
 
@@ -249,7 +249,7 @@ def main():
             (torch.jit.script(network) if number % 2 else torch.jit.trace(network, x)).save(model)
             inputs = [x, x, -x, x, other, x, other, other, x]
             with torch.no_grad():
-                exact = network.double() if floats else network  # PyTorch's float32 results of long sums are not exact enough
+                exact = network.double() if floats else network  # computed in float64, because PyTorch's float32 results of long sums are not exact enough
                 wanted = [exact(i.double() if floats else i).numpy() for i in inputs]
             for threads in ("1", "2", "3"):
                 for call, (y, w) in enumerate(zip(results_of(taper, model, [i.numpy() for i in inputs], scratch, threads), wanted)):

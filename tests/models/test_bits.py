@@ -120,7 +120,7 @@ def answers(folder):
     for i, name in enumerate(SOURCES):
         module = torch.jit.load(os.path.join(folder, f"{i}.pt"))
         with torch.no_grad():
-            inputs = [torch.from_numpy(np.load(os.path.join(folder, f"{i}_{k}.npy"))) for k in range(len(INPUTS[name]))]  # randn() could give other bits in this process
+            inputs = [torch.from_numpy(np.load(os.path.join(folder, f"{i}_{k}.npy"))) for k in range(len(INPUTS[name]))]  # inputs come from files, because randn() could give other bits in this process
             found[str(i)] = module(*inputs).contiguous().numpy()
     np.savez(os.path.join(folder, os.environ["ATEN_CPU_CAPABILITY"] + ".npz"), **found)
 

@@ -46,7 +46,7 @@ def outcome(taper, folder, model, calls, out):
         with open(os.path.join(out, "calls.json"), "w") as file:
             json.dump(current, file)
         p = subprocess.run([taper, "run", model, "--calls", file.name, "--json"], capture_output=True, text=True)
-        first = p.stderr.split("\n")[0].replace(model, "MODEL") if p.returncode else ""  # otherwise stderr has remarks, such as the note about training mode
+        first = p.stderr.split("\n")[0].replace(model, "MODEL") if p.returncode else ""  # read only after a failure, because after a success stderr has remarks, such as the note about training mode
         results.append((p.returncode, p.stdout, first))
         current = []
     return results
@@ -89,7 +89,7 @@ def cannot_run(original, folder, calls):
 
 
 def compare_with(original, copy, folder, calls, places):
-    """places: true if both files contain the places, which must then be equal."""
+    """places: true if both files contain the places of calls in the source, so the places must be equal."""
     a, b = load(original), load(copy)
     for c in calls:
         want, got = call(a, folder, c), call(b, folder, c)
@@ -134,7 +134,7 @@ def compare_records(original, copy):
     a = zipfile.ZipFile(original)
     a_folder, there = names(a)
     own = int(a.read(a_folder + (".data/version" if ".data/version" in there else "version")))
-    # Sources of a lower version would have another meaning.
+    # In a file with an older version the sources would have another meaning.
     kept = not any(own < change <= version for change in (4, 5, 8, 9))
     for name in there:
         if name.startswith("extra/") or (kept and name.startswith("code/")) or (kept and name == "constants.pkl"):

@@ -72,7 +72,7 @@ def holds(ours, theirs):
 
 
 def compare(name, ours, theirs, faults):
-    """Returns [operators compared, operators with equal chains]."""
+    """Returns [number of operators compared, number of operators with equal chains]."""
     counts = [0, 0]
     for function in theirs.handles:
         mine, others = ours.operators(function), theirs.operators(function)

@@ -76,7 +76,7 @@ def samples(taper, folder, out):
         for name in a:
             if a[name] != b.get(name) or type(a[name]) is not type(b.get(name)) or repr(a[name]) != repr(b[name]):
                 yield f"{sample}: {name} is {b.get(name)}, wanted {a[name]}"
-        # Fusing relu6 must set the bounds, as floats, and keep all other fields.
+        # Fusing relu6 must set the bounds of the layer's state, as floats, and keep all fields except the bounds.
         fused = states(optimize(taper, source, plain, backend))[CONV.format(backend, form)]
         first = list(states(wanted)[CONV.format(backend, form)][0])
         if repr(fused[0]) != repr(first[:-2] + [0.0, 6.0]):
@@ -129,7 +129,7 @@ class Recurrent(torch.nn.Module):
         super().__init__()
         self.gru = torch.nn.GRU(4, 3, 2, batch_first=True)
         self.lstm = torch.nn.LSTM(4, 3, 1, batch_first=True)
-        self.both = torch.nn.GRU(4, 3, 1, batch_first=True, bidirectional=True)  # Vulkan does not support two directions
+        self.both = torch.nn.GRU(4, 3, 1, batch_first=True, bidirectional=True)  # Vulkan does not support bidirectional layers, so this one must stay unchanged
 
     def forward(self, x, h, c):
         a, b = self.gru(x, h)

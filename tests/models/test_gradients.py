@@ -176,7 +176,7 @@ class Weighted(torch.nn.Module):
 
 
 class Middle(torch.nn.Module):
-    """The gradient of a tensor that was computed, and of a view."""
+    """Asks for the gradient of a computed tensor, and of a view."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = x * 3
@@ -263,7 +263,7 @@ class Parameters(torch.nn.Module):
 
 
 class ViewsOfParameters(torch.nn.Module):
-    """The compiler must not compute with parameters that need gradients."""
+    """The compiler must not fold constants that are computed from parameters that need gradients."""
     def __init__(self):
         super().__init__()
         self.w = torch.nn.Parameter(torch.arange(12.0).reshape(4, 3))
@@ -322,7 +322,7 @@ class SecondOfChosen(torch.nn.Module):
 
 
 class ComparedQuietView(torch.nn.Module):
-    """A comparison does not look for the gradient of its arguments."""
+    """A comparison records nothing, although its arguments need gradients."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = x * 2
@@ -378,7 +378,7 @@ class WrittenMean(torch.nn.Module):
 
 
 class WrittenFactor(torch.nn.Module):
-    """The gradient of the only factor of einsum that needs one reads the other factors. The gradient of a right-hand side reads the matrix."""
+    """If only one factor of einsum needs a gradient, this gradient reads the other factors. The gradient of a right-hand side reads the matrix."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = x * 2
@@ -423,7 +423,7 @@ class QuietView(torch.nn.Module):
 
 
 class Data(torch.nn.Module):
-    """Writes to the data of a tensor are not noticed."""
+    """A write to `tensor.data` does not count as a write to the tensor."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = (x * x).sum()
@@ -468,7 +468,7 @@ class StridesOfExpanded(torch.nn.Module):
 
 
 class LeafSums(torch.nn.Module):
-    """A sum that the program holds grows in place."""
+    """The program holds the gradient of a leaf, to which later calls add in place."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         (x * x).sum().backward()
@@ -523,7 +523,7 @@ class Diagonal(torch.nn.Module):
         return given(torch.autograd.grad([(y * y).sum()], [x])[0])
 
 
-# Programs that PyTorch refuses, and a part of the message.
+# Programs that PyTorch refuses; `says` is a part of PyTorch's message.
 class Unused(torch.nn.Module):
     says = "appears to not have been used in the graph"
 

@@ -46,7 +46,7 @@ class ToListTwice(torch.nn.Module):
 
 
 class OwnSettings(torch.nn.Module):
-    """Copies of lists that are attributes. A branch assigns the old item or another one, as in Swin's shifts."""
+    """Copies of lists that are attributes. A branch assigns the old item or a new one to an item of such a copy, as in Swin's shifts."""
     def __init__(self):
         super().__init__()
         self.still: List[int] = [0, 0]
@@ -281,7 +281,7 @@ class Comparisons(torch.nn.Module):
 
 
 class Unread(torch.nn.Module):
-    """The value assigned to an attribute raises, whether or not the attribute is read."""
+    """The expression that is assigned to an attribute raises, even if nothing reads the attribute."""
     def forward(self, n: int, key: str):
         ranks = {"a": [n]}[key]
         return Counted(n, ranks).rank
@@ -341,7 +341,7 @@ CASES = [
     ("traced", lambda: torch.jit.trace(Traced(), (X,)), [(X,), (X,)], SCRIPT),
     ("sorted objects", Sorting, [(S, n, b) for n in (0, 1, 2, 9) for b in (False, True)], SCRIPT),
     ("comparisons", Comparisons, [(n, 0, b) for n in (15, 300) for b in (False, True)] + [(9, -5, False)], SCRIPT),
-    ("unread", Unread, [(3, "a"), (3, "c")], SCRIPT, ["--no-optimize"]),  # the optimizer may omit the call that raises
+    ("unread", Unread, [(3, "a"), (3, "c")], SCRIPT, ["--no-optimize"]),  # run without the optimizer, which may omit the call that raises
     ("called again", Again, [(a, b, s, g) for g in (False, True) for s in (1.0, 0.5) for a, b in (
         (A4, B4), (A4, A4), (A4, B4), (A4[:, :, :2], B4[:, :, 1:]), (A4.contiguous(memory_format=torch.channels_last), B4), (A4, B4[:1]),
         (A4[0], B4[0]), (A4, B4))], ANY),

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_listing.py TAPER [NAME…]: compares the output of `taper ops` for scripted modules with torch.jit.export_opnames: training branches,
-constants, methods that nothing calls and unused results. PyTorch lists the methods of the root as they are in the file. It inlines the
-functions that they call, and simplifies a method if it can decide a branch inside. Every module is therefore listed as the root and as a
+constants, methods that nothing calls and unused results. PyTorch lists the methods of the root as they are in the file. PyTorch inlines the
+functions that these methods call, and simplifies a method if it can decide a branch inside. Every module is therefore listed as the root and as a
 part of another one. A traced module that calls operators by their aliases is listed as well. Ends with "N passed, N failed"."""
 import os
 import subprocess
@@ -549,7 +549,7 @@ class Decoder(nn.Module):
 
 
 class FirstOfCall(nn.Module):
-    """The item that is not taken remains, because one item of its tuple is taken. In a function such an item is removed."""
+    """PyTorch keeps the unused item of a tuple in a method of the root if one item is used. In a function the unused item is removed."""
 
     def both(self, x: Tensor) -> Tuple[Tensor, Tensor]:
         return torch.tanh(x), torch.sigmoid(x)
@@ -673,7 +673,8 @@ class Powers(nn.Module):
 
 
 class KnownLists(nn.Module):
-    """Sums, slices and items of lists and dicts that a function makes and that never change. In a method of the root they remain."""
+    """Sums, slices and items of lists and dicts that a function makes and that never change. In a method of the root, these operators remain in
+    the list."""
 
     def sums(self, n: int):
         return ([n, 2] + [n])[0], ["a"] + ["b", "c"], len([n] + [4]), [1, 2, n][1:]

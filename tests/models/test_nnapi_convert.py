@@ -47,7 +47,7 @@ class Run:
         if case.name.startswith("quantized"):
             values = np.unique(self.want[0])
             self.unit = float(np.diff(values).min()) if len(values) > 1 else 1
-            self.unit *= 2 if "per channel" in case.name else 1  # per channel, several layers round from floats, so two steps are allowed
+            self.unit *= 2 if "per channel" in case.name else 1  # with scales per channel, several layers round from floats, so two steps are allowed
         self.traced = (torch.jit.script(case.module) if isinstance(case, all_cases.Scripted)
                        else torch.jit.trace(case.module, tuple(case.inputs), check_trace=False))
         torch.jit.save(self.traced, self.path("net.pt"))
@@ -64,7 +64,7 @@ class Run:
                                "--backend-options", f"layout={layout},level={level}{more}"], capture_output=True, text=True)
 
     def with_other_sizes(self, flexible):
-        """Returns other inputs that the file must accept, if the traced model does, otherwise None."""
+        """Returns inputs of other sizes, which the file must accept, or None if the traced model does not accept them."""
         more = (1, 0, 3, 2) if flexible == "sizes" else (1, 0, 0, 0)
         torch.manual_seed(7)
         inputs = []
@@ -139,7 +139,7 @@ NOT_AS_PYTORCH = ("max pool, sizes up", "slice", "softmax of")
 
 
 def run_flexible(run, level, flexible, name):
-    """Runs a model with flexible sizes, in Taper and with PyTorch on the double. The inputs have the sizes of the sample, and others."""
+    """Runs a model with flexible sizes, in Taper and with PyTorch on the double. The inputs have the sizes of the sample, and other sizes."""
     name += f", flexible {flexible}"
     p = run.convert(level, more=f",flexible={flexible}")
     if p.returncode:

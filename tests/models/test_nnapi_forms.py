@@ -85,7 +85,7 @@ def logged():
 
 
 def on_the_double(made, inputs):
-    """Returns PyTorch's results, or the error."""
+    """Returns PyTorch's results, or its error text."""
     try:
         results = made(*inputs)
     except RuntimeError as error:
@@ -182,7 +182,7 @@ def check_net(folder):
     on_taper(folder, made, [x], [want], "a net")
     graph = operators.taper("inspect", f"{folder}/model.ptl", "--graph").stdout
     check("permute" in graph and graph, "a net of images has no permutes")
-    # The first run decides the sizes; padding by a scheme needs them.
+    # Tests a model whose first run decides the sizes, which padding by a scheme needs.
     blob = Blob()
     blob.inputs, blob.outputs = [blob.operand(3, (1, 0, 0, 3))], [blob.operand(3, (1, 0, 0, 4))]
     weight, bias, x = numbers(4, 3, 3, 3), numbers(4), numbers(1, 3, 7, 10)

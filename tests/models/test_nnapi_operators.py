@@ -24,7 +24,7 @@ import nnapi_cases
 from nnapi_cases import nhwc, numbers, quant
 
 passed = failed = 0
-seen = set()  # operators that occurred
+seen = set()  # operators that occurred in the tested models
 
 
 def check(wrong, what):
@@ -65,8 +65,8 @@ def run(folder, model, inputs, *options):
 
 
 def strides(shape, order):
-    """Returns the strides of an output written by NNAPI, without dimensions of one element: [N, C, H, W], or [N, H, W, C] as a permuted view
-    (order 1)."""
+    """Returns the strides of an output written by NNAPI, without the strides of dimensions of size 1: [N, C, H, W], or [N, H, W, C] as a permuted
+    view (order 1)."""
     steps = torch.empty(shape).stride() if order != 1 else torch.empty([shape[i] for i in (0, 2, 3, 1)]).permute(0, 3, 1, 2).stride()
     return [step for step, size in zip(steps, shape) if size != 1]
 

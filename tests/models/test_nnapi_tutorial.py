@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """Tests the models of PyTorch's tutorial "Convert MobileNetV2 to NNAPI", with random weights. The tutorial's script makes
-mobilenetv2-quant_{none,core,full}-cpu.pt and -nnapi.pt. Each runs with its bundled input and with another one, from the .pt and from
-a lite file of the same model. Integers must be PyTorch's. PyTorch itself cannot run NNAPI models on this machine, so they are
-compared with the traced core. Usage: test_nnapi_tutorial.py TAPER"""
+mobilenetv2-quant_{none,core,full}-cpu.pt and -nnapi.pt. Each model runs with its bundled input and with another input, from the .pt and from a
+lite file of the same model. Integers must be PyTorch's. PyTorch itself cannot run NNAPI models on this machine, so they are compared with the
+traced core. Usage: test_nnapi_tutorial.py TAPER"""
 import json
 import os
 import subprocess

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_old_bytecode.py TAPER: tests files of bytecode 4 and 5 with the operators of PyTorch 1.9. These versions pass all arguments of an
-operator and do not store their number. The files are made from files of today's PyTorch: arguments that were added later are removed, and
-removed arguments are added. Both the original and the rewritten file must give the module's results, and so must the file that Taper writes
+"""test_old_bytecode.py TAPER: tests files of bytecode 4 and 5 with the operators of PyTorch 1.9. Files of these versions pass all arguments of an
+operator and do not store the number of arguments. The files are made from files of today's PyTorch: arguments that were added later are removed,
+and removed arguments are added. Both the original and the rewritten file must give the module's results, and so must the file that Taper writes
 from it."""
 import os
 import subprocess
@@ -138,7 +138,7 @@ def rewrite(source, target):
 
 
 def run(taper, model, x, options):
-    """Returns the results, or the error's text."""
+    """Returns Taper's results, or its error text."""
     folder = os.path.dirname(model)
     given, out = os.path.join(folder, "x.npy"), os.path.join(folder, "out.npz")
     np.save(given, x.numpy())

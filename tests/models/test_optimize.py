@@ -38,7 +38,7 @@ PARTS = ("samples", "torchscript", "apps", "passes")
 
 
 class Model:
-    """A file and its calls, (method, args), up to the first one that raises. folded: an operator that must not remain."""
+    """A file and its calls, (method, args), up to the first call that raises. folded: an operator that must not remain."""
 
     def __init__(self, name, path, calls, rtol=1e-4, folded=None):
         self.name, self.path, self.calls, self.rtol, self.folded = name, path, calls, rtol, folded
@@ -207,7 +207,7 @@ def lite_agrees(path, model, base):
     torch.manual_seed(67280421310721)
     for i, (method, args) in enumerate(model.calls):
         try:
-            value = module.run_method(method, *oracle.clone(args))  # gradients are on, because no code turned them off
+            value = module.run_method(method, *oracle.clone(args))  # gradients are enabled here, so the results must be detached
         except Exception as e:
             return None if base.raised and i == len(base.results) else f"call {i} raises {str(e).strip().splitlines()[-1][:200]}"
         if i >= len(base.results):

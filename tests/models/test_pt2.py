@@ -31,7 +31,7 @@ WRONG = [  # (program, shapes of its inputs, text of the error, result with --no
 INTEGERS = {  # {program: (operators of the optimized program that compute with integers, True if operators with floats remain)}
     "pt2e_convnet": ("quantized::conv2d_relu.new quantized::conv2d.new quantized::hardswish quantized::linear aten::adaptive_avg_pool2d", False),
     "pt2e_convnet_core": ("quantized::conv2d.new quantized::linear", False),
-    "pt2e_convnet_x86": ("quantized::conv2d", True),  # hardswish computes with floats
+    "pt2e_convnet_x86": ("quantized::conv2d", True),  # hardswish computes with floats in this program
     "pt2e_batch": ("quantized::conv2d_relu.new quantized::conv2d.new quantized::hardswish quantized::linear", False),
     "pt2e_mixed": ("quantized::conv2d.new quantized::add_relu quantized::mul quantized::linear", False),
     "pt2e_linear": ("quantized::linear_relu quantized::linear_with_input_q_dq_qweight_dq_output_fp32", True),

@@ -92,7 +92,7 @@ class Recorder(TorchDispatchMode):
         leaves, _ = tree_flatten((args, kwargs))
         if name not in self.wanted or not passable(leaves) or len(self.calls[name]) >= self.most:
             return
-        # Selects calls that differ in more than their numbers.
+        # Selects calls whose arguments differ in dtype, rank or kind, not only in their numbers.
         kind = tuple((x.dtype, x.dim(), x.numel() == 0) if isinstance(x, torch.Tensor) else repr(x) for x in leaves)
         if kind not in self.kinds.setdefault(name, set()):
             self.kinds[name].add(kind)

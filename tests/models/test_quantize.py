@@ -199,7 +199,7 @@ def test_upward():
 
 
 class Normed(nn.Module):
-    """A norm between two layers. It does not write statistics, although operators of its kind can."""
+    """A batch norm between two layers, which does not write statistics, although the operator can write statistics."""
 
     def __init__(self, training_norm):
         super().__init__()
@@ -221,7 +221,7 @@ class Lines(nn.Module):
 
 
 class Branches(nn.Module):
-    """A branch that no sample reaches, and a layer without integer operator."""
+    """A branch that no sample reaches, and a layer without an integer operator."""
 
     def __init__(self):
         super().__init__()

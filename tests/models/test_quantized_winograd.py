@@ -49,7 +49,7 @@ def cases():
     yield 34, 50, 33, 18, 3, 0, 1, 3, True, 60, True
     yield 64, 48, 41, 37, 2, (2, 1), (2, 1), 255, False, 127, True
     yield 64, 64, 40, 40, 1, 3, 3, 9, True, 30, True
-    yield 320, 32, 30, 30, 1, 1, 1, 100, False, "most", False  # the transformed sums would be too large, so the layer is not transformed
+    yield 320, 32, 30, 30, 1, 1, 1, 100, False, "most", False  # the transformed sums would be too large, so the layer uses direct sums
     yield 228, 32, 30, 30, 1, 1, 1, 255, False, "most", True  # the transformed sums are just small enough
     yield 33, 32, 30, 30, 1, 1, 1, 1, False, 30, False  # the number of input channels is odd
     yield 16, 64, 30, 30, 1, 1, 1, 1, False, 30, False  # fewer input channels than a vector has lanes

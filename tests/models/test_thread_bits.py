@@ -99,7 +99,7 @@ def main():
                 np.save(image, torch.randn(sizes).numpy())
                 for isa in instruction_sets(taper):
                     if isa == "scalar" and not everything and name not in ("images", "MLP"):
-                        continue  # the scalar kernels are slow
+                        continue  # skipped, because the scalar kernels are slow
                     wanted = run(taper, path, image, folder, "--threads", "1", "--cpu", isa)
                     for threads in THREADS[1:]:
                         same = run(taper, path, image, folder, "--threads", threads, "--cpu", isa) == wanted

@@ -480,7 +480,7 @@ class Ranks(torch.nn.Module):
 
 
 def rewritten(path, version, change=lambda name, text: text, repickle=lambda name, data: data, more=()):
-    """Returns the archive with another version, modified sources and pickles, and additional ones."""
+    """Returns the archive with another version number, modified sources and pickles, and additional records."""
     old = zipfile.ZipFile(path)
     content = [(i.filename, old.read(i)) for i in old.infolist()]
     old.close()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""test_training_mode.py TAPER: checks the note of taper run about a model that was saved in training mode and ran in it. The note must be
-printed exactly if the result of an operator depends on the mode, for TorchScript and for bytecode. With --no-optimize branches are not
-decided before the run, so operators in a branch that does not run in training mode count too."""
+"""test_training_mode.py TAPER: checks the note of taper run about a model that was saved in training mode and ran in it. The note must be printed
+if, and only if, the result of an operator depends on the mode, for TorchScript and for bytecode. With --no-optimize branches are not decided
+before the run, so operators in a branch that does not run in training mode count too."""
 import os
 import subprocess
 import sys

@@ -61,7 +61,7 @@ def call(module, folder, c):
     try:
         return module.run_method(c["method"], *[to_input(folder, a) for a in c["args"]])
     except Exception as e:
-        return str(e).strip().split("\n")[-1]  # the exception; the lines before it are places in the file
+        return str(e).strip().split("\n")[-1]  # the last line is the exception; the lines before it are places in the file
 
 
 def compare_results(folder, original, copy, calls):
@@ -130,7 +130,7 @@ def compare_archives(original, copy, code):
     wanted = [n for n in a_names if code or not n.startswith(("code/", "constants/", "constants.pkl"))]
     if not code:
         b_names = [n for n in b_names if not n.startswith(("code/", "constants/", "constants.pkl"))]
-    if program[0] >= 8 and wanted != b_names:  # files of older versions have another order
+    if program[0] >= 8 and wanted != b_names:  # only compared from version 8 on, because older files have another order
         return f"records {b_names}, wanted {wanted}"
     again = tree(b, b_folder + "bytecode.pkl")
     if program[0] != again[0]:
@@ -157,7 +157,7 @@ def compare_scripts(original, copy):
     try:
         torch.jit.load(original)
     except RuntimeError:
-        return None  # this PyTorch lacks some classes
+        return None  # None if this PyTorch lacks a class of the file
     torch.jit.load(copy)  # the copy must load, because its records and data.pkl are those of the original
     return None
 

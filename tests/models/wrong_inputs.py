@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Runs models of apps/ and the samples with wrong inputs. Taper must never crash, and if PyTorch raises, it must print an error
-with the reason.
+"""Runs models of apps/ and the samples with wrong inputs. Taper must never crash, and if PyTorch raises, Taper must print an error with the reason.
 
   wrong_inputs.py TAPER [--samples DIR] [--filter TEXT] [--verbose]
 

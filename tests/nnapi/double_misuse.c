@@ -86,7 +86,7 @@ static void misuse_values(nnapi *n)
     WRONG(BAD_DATA, "written by an operation", n->Model_setOperandValue(b.model, out, small, 24));
     identify(&b);
     WRONG(BAD_DATA, "an input of the model", n->Model_setOperandValue(b.model, x, small, 24));
-    WRONG(BAD_DATA, "operand 1 has no value", n->Model_finish(b.model)); // an error although nothing reads the operand
+    WRONG(BAD_DATA, "operand 1 has no value", n->Model_finish(b.model)); // although nothing reads operand 1
     WRONG(BAD_STATE, "invalid", n->Model_setOperandValue(b.model, open, NULL, 0));
     WRONG(BAD_STATE, "invalid", n->Model_finish(b.model));
     n->Model_free(b.model);

@@ -69,9 +69,9 @@ static void run_sums(nnapi *n, int32_t type, bool channels)
     uint8_t image[16], weights[18];
     float got[8];
     const int32_t outputs = channels ? 2 : 1, biases[2] = {0, 4};
-    memset(image, 12 - shift, sizeof image);        // represents (12 - 10) * 0.5 = 1
-    memset(weights, channels ? 2 : 102 - shift, 9); // represents 2 * 0.5 = 1
-    memset(weights + 9, 4, 9);                      // represents 4 * 0.25 = 1, and 4 * 0.125 = 0.5
+    memset(image, 12 - shift, sizeof image);        // each byte represents (12 - 10) * 0.5 = 1
+    memset(weights, channels ? 2 : 102 - shift, 9); // each weight represents 2 * 0.5 = 1
+    memset(weights + 9, 4, 9);                      // weights of 4 * 0.25 = 1, and of 4 * 0.125 = 0.5
     builder b = build(n);
     const uint32_t x = add_input(&b, type, 0.5f, 10 - shift, SIZES(1, 4, 4, 1));
     uint32_t weight;
@@ -289,7 +289,7 @@ static void results_layers(nnapi *n)
         return;
     }
     run_layer(n, ANEURALNETWORKS_CONV_2D, SIZES(1, 2, 2, 2), planes, SIZES(1, 2, 2, 2), NUMBERS(1, 0, 0, 1, 0, 0, 1, 1),
-              // The sum 1 + 20 + 4 + 40.
+              // The expected result is the sum 1 + 20 + 4 + 40.
               1, 7, (const int32_t[]){0, 0, 0, 0, 1, 1, 0}, true, SIZES(1, 1, 1, 1), NUMBERS(65));
     run_layer(n, ANEURALNETWORKS_GROUPED_CONV_2D, SIZES(1, 2, 2, 2), planes, SIZES(2, 1, 1, 1), NUMBERS(2, 3), 2, 8,
               (const int32_t[]){0, 0, 0, 0, 2, 2, 2, 0}, true, SIZES(1, 2, 1, 1), NUMBERS(2, 30));
@@ -362,7 +362,7 @@ static void run_descriptors(nnapi *n, const float *x)
     OK(n->MemoryDesc_finish(desc));
     OK(n->Memory_createFromDesc(desc, &hidden));
     n->MemoryDesc_free(desc);
-    for (int turn = 0; turn < 2; turn++) { // computes x + x, then x + that result
+    for (int turn = 0; turn < 2; turn++) { // computes x + x in the first turn, and x + (x + x) in the second turn
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setInput(execution, 0, NULL, x, 24));
         if (turn == 0) {

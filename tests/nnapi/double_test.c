@@ -72,7 +72,7 @@ static void test_misuse(void **state)
     }
 }
 
-// One object of each kind is not freed, which must be logged.
+// Leaves one object of each kind unfreed; the library must log each of them.
 static void test_leaks(void **state)
 {
     (void)state;
@@ -185,7 +185,7 @@ static void test_switches(void **state)
         OK(n.Compilation_create(c.model, &again));
         assert_int_equal(n.Compilation_finish(again), ANEURALNETWORKS_DEAD_OBJECT);
         n.Compilation_free(again);
-        // The other device, the reference, is not lost: the model can still be compiled for it and run.
+        // The reference device is not lost, only the accelerator is: the model can still be compiled for it and run.
         if (level >= 29) {
             ANeuralNetworksDevice *device;
             compiled other = {.model = c.model};

@@ -83,7 +83,7 @@ static void add_conv(made_network *m, uint32_t x, uint32_t w, uint32_t b, uint32
     set_ends(m, &x, 1, &y, 1);
 }
 
-// Returns the sum of products for output channel o at (oy, ox).
+// Returns the convolution's sum of products for output channel o at pixel (oy, ox).
 static double sum_at(const float *x, const float *w, int oy, int ox, int o)
 {
     double sum = 0;
@@ -262,7 +262,7 @@ bool made_network_is_right(const made_network *m, const taper_nnapi_execution *e
             if (port->type == ANEURALNETWORKS_TENSOR_FLOAT32) {
                 const float wanted = ((const float *)m->out[i])[k];
                 right = fabsf(((const float *)data)[k] - wanted) <= 1e-5f * fabsf(wanted) + 1e-6f;
-            } else { // a tie may be rounded up or down
+            } else { // a result may differ by one, because a tie may be rounded up or down
                 right = abs((int)(unsigned char)data[k] - (int)m->out[i][k]) <= 1;
             }
         }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs whole models on the device "nnapi", with the emulation of one API level (see nnapi_driver_test.c). The results
-// must be the same as on the CPU, whatever the driver does.
+// must be the same as on the CPU, even if the driver fails.
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -235,7 +235,7 @@ static void other_switches(void **state)
     double_switch("wrong");
     assert_int_equal(run_made(&driver, &made, &taper_allocator_system, NULL, &unsupported), TAPER_ERROR_INTERNAL);
     double_switch("garbage_sizes");
-    // The sizes of results are not read for this network, so that failure has no effect.
+    // A failure of the function that reads sizes of results has no effect, because this network needs no such call.
     assert_int_equal(run_made(&driver, &made, &taper_allocator_system, NULL, &unsupported), TAPER_OK);
     taper_nnapi_close(&driver);
     made_network_free(&made);

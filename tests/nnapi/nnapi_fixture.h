@@ -8,7 +8,7 @@
 
 typedef struct nnapi {
     void *library;
-    int level, wrongs; // API level; number of calls so far that were misuse
+    int level, wrongs; // API level, and number of misuses that the test has provoked so far
 #define NNAPI_MEMBER(since, result, name, arguments) ANeuralNetworks##name##_fn name;
     NEURAL_NETWORKS_FUNCTIONS(NNAPI_MEMBER)
 #undef NNAPI_MEMBER
@@ -22,7 +22,7 @@ void nnapi_close(nnapi *n);       // unloads the library; the log must be empty,
 void nnapi_close_leaky(nnapi *n); // unloads the library, which must log leaked objects
 char *nnapi_log(void);            // returns what was logged since the last call; the caller frees it
 
-// Checks a call that must return `wanted` and log one line that contains `needle`.
+// Checks that a call has returned `wanted` and logged one line that contains `needle`.
 void nnapi_wrong(nnapi *n, int code, int wanted, const char *needle, const char *file, int line);
 #define WRONG(wanted, needle, call) nnapi_wrong(n, call, ANEURALNETWORKS_##wanted, needle, __FILE__, __LINE__)
 // Checks a call without a result that must log one line that contains `needle`.
@@ -39,7 +39,7 @@ typedef struct builder {
 } builder;
 
 builder build(nnapi *n);
-// These functions add an operand and return its index. Dimensions end with -1.
+// These functions add an operand and return its index. The list of dimensions ends with -1.
 uint32_t add_operand(builder *b, int32_t type, float scale, int32_t zero_point, const int32_t *sizes);
 #define SIZES(...) ((const int32_t[]){__VA_ARGS__, -1})
 #define SCALAR ((const int32_t[]){-1})
@@ -83,7 +83,7 @@ void misuse_lifetimes(nnapi *n);
 // ---- the tests of double_results.c
 void results_float(nnapi *n);
 void results_quantized(nnapi *n);
-void results_integers(nnapi *n); // in double_results_quantized.c
+void results_integers(nnapi *n); // defined in double_results_quantized.c
 void results_operations(nnapi *n);
 void results_sizes(nnapi *n);
 void results_memory(nnapi *n);

@@ -13,7 +13,8 @@ LEVELS = (29, 30, 31)  # PyTorch needs level 29
 
 
 def make_cases():
-    """Returns (name, module, inputs) to trace, convert and run; a fourth item has inputs with size 0 for sizes that only the run knows."""
+    """Returns (name, module, inputs) to trace, convert and run; an optional fourth item has the inputs for the conversion, with 0 for each size
+    that only the run decides."""
     import torch
     from torch import nn
 
@@ -121,7 +122,7 @@ def make_cases():
 
 
 def differs(want, got):
-    """Returns the difference of a result, or None."""
+    """Returns a text about the difference of two results, or None if they agree."""
     import torch
 
     if want.shape != got.shape or want.dtype != got.dtype:

@@ -80,7 +80,7 @@ class Trial:
         return os.path.join(self.folder, name)
 
     def prepare(self):
-        """Returns PyTorch's results, or None if PyTorch does not run the program."""
+        """Returns PyTorch's results, or None if PyTorch cannot run the program."""
         wanted, calls = {}, []
         for i in range(2):
             args = inputs(self.number + i)

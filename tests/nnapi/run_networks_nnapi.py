@@ -28,7 +28,7 @@ STOCK = ("import sys, numpy as np, torch\n"
          "torch.backends.quantized.engine = 'qnnpack'\n"
          "y = _load_for_lite_interpreter(sys.argv[1])(torch.from_numpy(np.load(sys.argv[2])))\n"
          "np.save(sys.argv[3], (y['out'] if isinstance(y, dict) else y[0] if isinstance(y, tuple) else y).numpy())\n")
-NOTHING = 3  # exit status of a process whose network could not be converted at all
+NOTHING = 3  # exit status of a process whose network has no part that can be converted
 INT8_SHARE = 0.05  # share of a network's range: each layer may differ by one step (test_nnapi_convert.py), and later layers increase the difference
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of exported programs (.pt2): graphs, nested graphs, packings, guards, symbols and names of about `size` bytes that contain as much of
-one thing as possible."""
+"""Families of exported programs (.pt2): graphs, nested graphs, packings, guards, symbols and names each family is a function that returns a file
+of about `size` bytes with as much of one feature as possible."""
 import io
 import json
 import sys
@@ -106,7 +106,7 @@ def symbols(size):
 
 
 def ranges_by_symbols(size):
-    """Symbols in all sizes of all inputs, with their ranges in reverse order."""
+    """Each size of each input is a symbol; the ranges of the symbols are in reverse order."""
     count, rank = len(numbers(size, 900)), 8
     names = [f"x{i}" for i in range(count)]
     return whole(graph([relu("x0", "y")], inputs=names, tensor_values={n: meta([f"S{i}_{d}" for d in range(rank)]) for i, n in enumerate(names)}),
@@ -114,7 +114,7 @@ def ranges_by_symbols(size):
 
 
 def long_symbols(size):
-    """A long symbol in sizes of all inputs."""
+    """One symbol with a long name is the size of all inputs."""
     name, count = "S" * (size // 3), len(numbers(size // 3, 300))
     names = [f"x{i}" for i in range(count)]
     return whole(graph([relu("x0", "y")], inputs=names, tensor_values={n: meta([name]) if i == 0 else meta([f"S{i}"]) for i, n in enumerate(names)}),

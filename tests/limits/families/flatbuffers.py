@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of flatbuffer modules of about `size` bytes that contain as much of one thing as possible."""
+"""Families of flatbuffer modules each family is a function that returns a file of about `size` bytes with as much of one feature as possible."""
 import make_corpus_flatbuffer as fb
 from make_corpus_flatbuffer import NONE, Late, Table, function, i8, indexes, instruction, integer, ivalue, module, net, obj, string
 
@@ -17,7 +17,7 @@ def flat_numbers(size):
 
 
 def flat_lists_that_double(size):
-    """Each list contains the previous one twice."""
+    """Each list contains the previous list twice."""
     n = max(size // 60, 2)
     values = [NONE, integer(1)] + [ivalue(8, Table(indexes(i, i))) for i in range(1, n)]
     return module(values + [obj(0, 0, [n])], n + 1, [net("a")])
@@ -79,7 +79,7 @@ def flat_shared_dict_key(size):
 
 
 def flat_class_name(size):
-    """One object of a class with a long name, repeated; each waits for its __setstate__."""
+    """Many objects of a class with a long name, each of which waits for its __setstate__."""
     name = "__torch__." + "N" * (size // 2)
     state = function(name + ".__setstate__", [instruction(fb.STOREN, 1, 2), instruction(fb.LOADC, 0), instruction(fb.RET)], constants=(0,),
                      arguments=[("self", "Any", 0), ("state", "Any", 0)])

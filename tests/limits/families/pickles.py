@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of lite archives with pickles, records and tables that need much work to read: each function returns a file of about `size` bytes that
-contains as much of one thing as possible."""
+"""Families of lite archives with pickles, records and tables that need much work to read: each function returns a file of about `size` bytes with
+as much of one feature as possible."""
 import io
 import struct
 import zipfile
@@ -68,7 +68,7 @@ def tuples_of_tuples(size):
 
 
 def shared_list(size):
-    """Half of the file is a list, half are references to it."""
+    """Half of the file is one list, and the other half is references to this list."""
     return lite(obj("__torch__", "M", attributes(a=put(7, items(b"K\x01" * (size // 4))), b=items(get(7) * (size // 10)))))
 
 
@@ -129,7 +129,7 @@ def globals_again(size):
 
 
 def tensors(size):
-    """Views of one storage."""
+    """Many tensors that are views of one storage."""
     shared = put(3, storage("FloatStorage", "0", 16))
     one = (glob("torch._utils", "_rebuild_tensor_v2") + b"q\x04" + many(shared, number(0), many(number(2)), many(number(1)), b"\x89", ORDERED) + b"R")
     again = b"h\x04" + many(get(3), number(0), many(number(2)), many(number(1)), b"\x89", ORDERED) + b"R"
@@ -291,7 +291,7 @@ def branches(size):
 
 
 def nested_branches(size):
-    """Nested blocks of the greatest depth allowed, repeated."""
+    """Many sequences of blocks that are nested as deep as allowed."""
     depth = 150
     opening = b"".join(code(f"LOADC 1 0; JF {3 + 4 * (depth - d - 1) + 0} 0") for d in range(depth))
     closing = b"".join(code("JMP 2 0; LOADC 0 0") for _ in range(depth))
@@ -330,7 +330,7 @@ PENDING = obj("__torch__", "M", attributes(a=obj("__torch__", "N", number(5))))
 
 
 def laughs(make, **options):
-    """forward returns a container that contains the previous one twice, and so on."""
+    """forward returns a container that contains another container twice, which contains a third one twice, and so on."""
     def family(size):
         depth = 24 if size < 10000 else 60 if size < 100000 else 150
         return lite(ROOT, big_function(code("STOREN 1 2; LOAD 2 0") + code(make) * depth + code("RET 0 0"), takes=[argument(text("x"), text("Any"))], **options))
@@ -353,22 +353,22 @@ def operator(name, overload="", count=None):
     return many(text(name), text(overload), *([number(count)] if count is not None else []))
 
 
-# while True: i + 1
+# the method's loop is: while True: i + 1
 endless = setstate(code("LOADC 3 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOADC 0 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0"),
                    operator("aten::add", "int", 2), b"K\x01" + wide(2**62) + b"\x88K\x00")
-# zeros(n, n) @ zeros(n, n), forever
+# the method computes zeros(n, n) @ zeros(n, n) without end
 products = setstate(code("LOADC 1 0; LOADC 1 0; LIST_CONSTRUCT 0 2; LOADC 4 0; LOADC 4 0; LOADC 4 0; LOADC 4 0; OP 0 0; STORE 3 0; LOADC 5 0; LOADC 2 0; LOADC 3 0; "
                          "LOOP 8 2; DROP 0 0; LOAD 3 0; LOAD 3 0; OP 1 0; DROP 0 0; LOADC 3 0; JMP -7 0"),
                     operator("aten::zeros", "", 5) + operator("aten::matmul", "", 2), b"K\x01" + wide(1500) + wide(2**62) + b"\x88NK\x00", text("List[int]"))
-# adaptive pooling over a trillion elements
+# the method computes adaptive pooling over a trillion elements
 pooling = setstate(code("LOADC 0 0; LOADC 0 0; LOADC 0 0; LIST_CONSTRUCT 0 3; LOADC 2 0; LOADC 2 0; LOADC 2 0; LOADC 2 0; OP 0 0; LOADC 0 0; LOADC 1 0; LOADC 1 0; "
                         "LIST_CONSTRUCT 0 3; OP 1 0; LOADC 0 0; LOADC 0 0; LIST_CONSTRUCT 0 2; OP 2 0; DROP 0 0"),
                    operator("aten::zeros", "", 5) + operator("aten::expand", "", 2) + operator("aten::adaptive_avg_pool2d", "", 2),
                    b"K\x01" + wide(1000000) + b"N", text("List[int]"))
-# s = s + s
+# the method's loop is: s = s + s, which doubles a string
 doubling = setstate(code("LOADC 1 0; STORE 3 0; LOADC 4 0; LOADC 2 0; LOADC 3 0; LOOP 8 2; DROP 0 0; LOAD 3 0; LOAD 3 0; OP 0 0; STORE 3 0; LOADC 3 0; JMP -7 0"),
                     operator("aten::add", "str", 2), b"K\x01" + text("0123456789abcdef") + wide(2**62) + b"\x88K\x00")
-# l.append(i)
+# the method's loop is: l.append(i)
 growing = setstate(code("LIST_CONSTRUCT 0 0; STORE 3 0; LOADC 3 0; LOADC 1 0; LOADC 2 0; LOOP 8 2; DROP 0 0; LOAD 3 0; LOADC 0 0; OP 0 0; DROP 0 0; LOADC 2 0; JMP -7 0"),
                    operator("aten::append", "t", 2), b"K\x01" + wide(2**62) + b"\x88K\x00", text("List[int]"))
 

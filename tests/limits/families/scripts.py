@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of TorchScript archives: sources, classes and objects of about `size` bytes that contain as much of one thing as possible."""
+"""Families of TorchScript archives: sources, classes and objects each family is a function that returns a file of about `size` bytes with as much
+of one feature as possible."""
 import struct
 import zipfile
 
@@ -48,7 +49,7 @@ def methods(size):
 
 
 def calls(size):
-    """Methods that each call the previous one twice, so that inlining doubles each."""
+    """Methods that each call the method before twice, so each inlined method is twice as long as the one before."""
     return script("  def f0(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.relu(x)\n" +
                   lines(size, lambda i: f"  def f{i + 1}(self: __torch__.M, x: Tensor) -> Tensor:\n    return (self).f{i}((self).f{i}(x, ), )\n")[:-1] +
                   "\n" + FORWARD + "    return x\n")
@@ -61,7 +62,7 @@ def calls_of_one(size):
 
 
 def names_in_branches(size):
-    """All names become outputs of every if."""
+    """Many names are assigned in many ifs, so each name becomes an output of each if."""
     n = max(int((size / 2) ** 0.5) // 6, 2)
     setting = "".join(f"      x{i} = x\n" for i in range(n))
     start = "".join(f"    x{i} = x\n" for i in range(n))
@@ -93,7 +94,7 @@ def long_loop(size):
 
 
 def types_that_double(size):
-    """Each name is a tuple of the previous one, twice."""
+    """Each name is a tuple that contains the previous name's tuple twice."""
     return script(FORWARD + "    x0 = (x, x)\n" + lines(min(size, 4000), lambda i: f"    x{i + 1} = (x{i}, x{i})\n") + "    return x\n")
 
 
@@ -209,7 +210,7 @@ def long_types(size):
 
 
 def setstate_of_script(size):
-    """A __setstate__ that sums forever, and large tensors."""
+    """A __setstate__ that sums large tensors without end."""
     child = ("class N(Module):\n  __parameters__ = []\n  __buffers__ = []\n  a : Tensor\n  def __getstate__(self: __torch__.N) -> int:\n    return 1\n"
              "  def __setstate__(self: __torch__.N,\n    state: int) -> NoneType:\n    y = torch.ones([512, 512])\n"
              "    for i in range(1000000000):\n      y = torch.mm(y, y)\n    self.a = y\n    return None\n")

@@ -6,9 +6,9 @@ import torch
 
 
 class Case:
-    """A module and calls of it. calls: [(method, args), …] run in order on one loaded model. trace: forward can be traced with the first call's
-    inputs. mobile: freezing and optimize_for_mobile are tried. loose_bytes: integers may differ by one (rounded floats). no_schema: the inputs
-    need no schema (defaults, tuples), so that bytecode 4 and 3 can be tried. preserve: names that freezing must keep."""
+    """A module and calls of it. calls: [(method, args), …] run in order on one loaded model. trace: true if forward can be traced with the first
+    call's inputs. mobile: freezing and optimize_for_mobile are tried. loose_bytes: integers may differ by one (rounded floats). no_schema: the
+    inputs need no schema (defaults, tuples), so that bytecode 4 and 3 can be tried. preserve: names that freezing must keep."""
 
     def __init__(self, name, make, calls, trace=False, mobile=True, loose_bytes=False, no_schema=True, rtol=1e-4, preserve=()):
         self.name, self.make, self.calls, self.trace, self.mobile = name, make, calls, trace, mobile

@@ -287,7 +287,7 @@ class Diverging(nn.Module):
 
 
 class Keeper(nn.Module):
-    """Weights and statistics that methods change between calls."""
+    """A module whose methods change weights and statistics between calls."""
 
     def __init__(self):
         super().__init__()
@@ -332,7 +332,7 @@ class TrainNorm(nn.Module):
 
 
 class Pickled(nn.Module):
-    """__getstate__ and __setstate__ of a module: the state is rebuilt as the file loads."""
+    """__getstate__ and __setstate__ of a module: the state is rebuilt while the file is loaded."""
 
     def __init__(self):
         super().__init__()
@@ -541,7 +541,7 @@ class Assignments(nn.Module):
 
 
 class Losses(nn.Module):
-    """Custom losses, and quantiles."""
+    """A model that computes custom losses and quantiles."""
 
     def __init__(self):
         super().__init__()

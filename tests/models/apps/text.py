@@ -222,7 +222,7 @@ class PaddedEncoder(nn.Module):
 
 
 class NestedEncoder(nn.Module):
-    """nn.TransformerEncoder with a padding mask, which uses nested tensors inside."""
+    """nn.TransformerEncoder with a padding mask; the encoder uses nested tensors inside."""
 
     def __init__(self):
         super().__init__()
@@ -316,7 +316,7 @@ class Beam(nn.Module):
 
 
 class Attention(nn.Module):
-    """nn.MultiheadAttention of a query with other keys and values; returns the weights too."""
+    """nn.MultiheadAttention of a query with other keys and values; also returns the attention weights."""
 
     def __init__(self):
         super().__init__()

@@ -276,7 +276,7 @@ class SuperResolution(nn.Module):
 
 
 class ChannelsLast(nn.Module):
-    """Strides change between channels-last and contiguous."""
+    """A network whose tensors change between channels-last and contiguous strides."""
 
     def __init__(self):
         super().__init__()

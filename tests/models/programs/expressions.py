@@ -113,7 +113,7 @@ class Expressions:
         return made
 
     def without_effects(self, t, d):
-        """PyTorch runs the code before `.tolist()` again each time it compiles a text, so calls that may write are excluded."""
+        """Each time PyTorch compiles a source, it runs the code before `.tolist()` again, so calls that may write are excluded."""
         made = self.expr(t, d)
         called = [f"{f.name}(" for f in self.world.functions] + [f"{c[0][1]}(" for c in self.world.classes] + [f"{n}." for n, k in self.vars.items() if is_kind(k, "class")] if self.world else []
         return literal(t, self.r) if any(name in made for name in called) else made
@@ -190,7 +190,7 @@ class Expressions:
         r = self.r
         known = [t for t in self.vars.values() if t[0] not in ("opt", "union", "class") and t not in (("tensor", "float32", (1, 4, 5, 5)), ("tensor", "float32", (2, 3, 4)))]
         if known and r.random() < 0.4:
-            return r.choice(known)  # prefers known types, so that later statements use the values
+            return r.choice(known)  # prefers types that variables in scope have, so that later statements use the values
         choice = r.random()
         if choice < 0.42 or deep < 0:
             return r.choice((INT, INT, FLOAT, BOOL, STR, STR, COMPLEX))

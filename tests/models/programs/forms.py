@@ -134,7 +134,7 @@ class Forms:
         return (self.path(out), None) if p.returncode == 0 else (None, f"{p.stderr.strip()[:300]}")
 
     def failures(self, listed):
-        """Returns (form, difference) of the first form that differs, or none."""
+        """Returns (form, difference) of the first form whose results differ, or None if no form differs."""
         for check in (self.as_saved, self.optimized, self.converted, self.bundled, self.quantized) + ((self.listed,) if listed else ()):
             wrong = check()
             if wrong:

@@ -149,7 +149,7 @@ class Expressions:
         return self.r.random() < self.p.daring
 
     def shaped(self, shape, d):
-        """Returns an expression whose value is a part, or another form, of a tensor of another shape."""
+        """Returns an expression of this shape, made by cutting or reshaping a tensor of another shape."""
         r = self.r
         ways = [lambda: f"{self.expr((2,) + shape, d)}[{r.choice(['0', '1', '-1'])}]", lambda: f"{self.expr((2,) + shape, d)}.sum({r.choice(['0', '[0]'])})", lambda: f"{self.expr((2,) + shape, d)}.unbind(0)[{r.randrange(2)}]", lambda: f"{self.expr((1,) + shape, d)}.squeeze(0)",
                 lambda: f"{self.expr((2,) + shape, d)}.{r.choice(['mean', 'amax', 'logsumexp'])}(0)", lambda: f"{self.expr((2,) + shape, d)}.select(0, {r.randrange(2)})"]

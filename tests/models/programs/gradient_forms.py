@@ -19,7 +19,8 @@ from forms import Refused
 from run_gradients import strip
 
 PRECISE, COARSE = {"rtol": 1e-9, "atol": 1e-11}, {"rtol": 1e-4, "atol": 1e-5}
-# The words of PyTorch's messages that say more than Taper's, because they name functions of PyTorch or count versions.
+# Patterns for PyTorch's messages that say more than Taper's messages, because they name functions of PyTorch or count
+# versions.
 CUT = ((r"Expected a proper Tensor but got None .* for argument #\d+ '(\w+)'", r"argument '\1' (position 0): expected a Tensor, got None"), (r"modified by an inplace operation: .*", "modified by an inplace operation"), (r"(Can't detach views in-place. Use detach\(\) instead\.).*", r"\1"), (r"Output \d+ of .*? is a view", "Output is a view"))
 # Two reasons to refuse a program that writes to tensors. A gradient that meets both gives one of them.
 REFUSES = r"refers? to a single memory location|modified by an inplace operation|view .*(is being|its base or another view of its base has been) modified inplace"
@@ -112,7 +113,7 @@ class Forms:
         return agreement.same_error(words(raised), words(re.sub(r"(?<=: )call \d+ \(\w+\): ", "", p.stderr, count=1))) if p.returncode else f"did not raise; PyTorch: {raised}"
 
     def is_unstable(self, model):
-        """Returns true if PyTorch's own results change when the last bits of the inputs do."""
+        """Returns true if PyTorch's own results change much when only the last bits of the inputs change."""
         if not model.endswith(".pt"):
             model = self.pt
         before = self.results_of(model, self.calls)
@@ -131,7 +132,7 @@ class Forms:
     # ---- the forms
 
     def failures(self, _listed=False):
-        """Returns (form, difference) of the first form that differs, or None."""
+        """Returns (form, difference) of the first form whose results differ, or None if no form differs."""
         for check in (self.as_saved, self.optimized, self.frozen, self.traced):
             wrong = check()
             if wrong:
@@ -181,7 +182,7 @@ class Forms:
         return self.other("frozen.pt", lambda: torch.jit.freeze(torch.jit.load(self.pt).eval())) if self.r.random() < 0.4 else None
 
     def traced(self):
-        """A trace of a module that calls the program; and one of the program itself, which has the operators of its gradients."""
+        """Makes a trace of a module that calls the program, and a trace of the program itself, which contains the operators of its gradients."""
         if self.wanted[-1][1] or self.r.random() > 0.3 or any(not isinstance(v, torch.Tensor) for v in self.wanted[0][0]):
             return None
         args = tuple(oracle.clone(self.calls[0][1]))

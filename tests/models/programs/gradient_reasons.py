@@ -100,7 +100,8 @@ REASONS = (
 
 
 def find(forms, model, wanted, agrees, said):
-    """Returns the name of the reason for a difference, or None. agrees: tells if results of PyTorch are Taper's. said: Taper's message."""
+    """Returns the name of the reason for a difference, or None. agrees: a function that returns true if given results of PyTorch are equal to
+    Taper's. said: Taper's message."""
     if forms.seed in SEEDS:
         return "listed"
     raised = wanted[-1][1] or ""

@@ -88,7 +88,7 @@ class Body(Expressions):
             self.guarded.add(new)
 
     def target(self):
-        """Returns the name of a tensor that may be written to: often a new one."""
+        """Returns the name of a tensor that may be written to: often of a new tensor."""
         r = self.r
         free = [n for n in sorted(self.vars) if n not in self.guarded]
         if r.random() < self.p.daring:
@@ -167,7 +167,7 @@ class Body(Expressions):
             self.needing.discard(name)
 
     def block(self, head, count_of=2):
-        """Puts a head and a block. Variables that the block declares are unknown after it."""
+        """Puts a head and a block. Variables that the block declares are out of scope after the block."""
         self.put(head)
         self.level += 1
         kept = dict(self.vars)
@@ -393,7 +393,7 @@ class Body(Expressions):
         self.results.append(new)
 
     def finish(self):
-        """Puts the last return, and the early ones. Returns the lines."""
+        """Adds the last return statement, and inserts the early ones. Returns the lines."""
         r = self.r
         kept = [n for n in sorted(self.vars) if r.random() < 0.3 and n not in self.results][:6]
         results = self.results + kept + [f"{n}.requires_grad" for n in kept if r.random() < 0.3] + self.flags

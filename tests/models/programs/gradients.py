@@ -31,14 +31,14 @@ LAYERS = ["nn.Sequential(nn.Unflatten(0, (1, 2)), nn.Conv1d(2, 2, 3, padding=1),
 
 
 class Program:
-    """State of the whole program: functions, methods, the module's parameters, and how daring its statements are."""
+    """State of the whole program: functions, methods, the module's parameters, and how often its statements break rules of gradients."""
 
     def __init__(self, r, shape):
         self.more, self.single = PROGRAM_SHAPES[shape], shape == "single"
         self.r, self.functions, self.methods, self.init, self.lines, self.names = r, [], [], [], [], 0
-        self.daring = r.choice([0.0, 0.0, 0.0, 0.02, 0.02, 0.3])  # how often a statement may break the rules of gradients
-        self.writes = r.choice([0.3, 1.0, 1.0, 2.0])  # weight of writes in place
-        self.parameters = {}  # name: shape
+        self.daring = r.choice([0.0, 0.0, 0.0, 0.02, 0.02, 0.3])  # probability with which a statement may break the rules of gradients
+        self.writes = r.choice([0.3, 1.0, 1.0, 2.0])  # how often writes in place occur, relative to other statements
+        self.parameters = {}  # parameters of the module, {name: shape}
         self.asked = False  # true after a call of torch.autograd.grad
 
     def fresh(self, letter="v"):

@@ -245,7 +245,7 @@ def overloaded(b):
 # ---- objects
 
 def holders(b):
-    """Adds lists and dicts of objects, and an object that contains another."""
+    """Adds lists and dicts of objects, and an object that contains another object."""
     r = b.r
     able = [c[0] for c in b.world.classes if c[0][1] != b.world.building]
     if not able or b.world.building:
@@ -290,7 +290,7 @@ def holders(b):
 
 
 def holders_of_tuples(b):
-    """Adds named tuples in containers, and one with accesses to its fields."""
+    """Adds named tuples in containers, and a named tuple whose fields are read."""
     r = b.r
     if not b.world.named or b.world.building:
         return nested(b)

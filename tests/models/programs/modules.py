@@ -66,7 +66,7 @@ def hooks(b):
 
 
 def properties(b):
-    """Adds a property of the module, and one with a setter."""
+    """Adds a property of the module without a setter, and one with a setter."""
     r, name = b.r, b.world.definition("prop")
     t = r.choice([INT, FLOAT, listed(INT)])
     b.module.init.append(f"self.{name}_at = {literal(INT, r)}")
@@ -124,7 +124,7 @@ def reflected(b):
 
 
 def inherited(b):
-    """Adds a module with a method of its base class, and one that overrides it."""
+    """Adds a module that inherits a method of its base class, and a module that overrides this method."""
     r, base, name = b.r, b.world.definition("Base"), b.world.definition("heir")
     lines = ["", "", f"class {base}(nn.Module):", "    def __init__(self):", "        super().__init__()", f"        self.factor = {literal(FLOAT, r)}", f"        self.count = {literal(INT, r)}", "",
              "    def scaled(self, x: Tensor) -> Tensor:", *small(b, 2, {"x": tensor(), "self.factor": FLOAT, "self.count": INT}, tensor()), "", "    def bias(self) -> float:", f"        return {b.expr(FLOAT, 0) if False else literal(FLOAT, r)}", "",
@@ -196,7 +196,7 @@ def traced(b):
 
 
 def floats_of_quantized(b):
-    """Adds float arithmetic of quantized tensors in a module, and layers that take them."""
+    """Adds float arithmetic of quantized tensors in a module, and layers that take quantized tensors."""
     r, name = b.r, b.world.definition("quant")
     b.module.init += [f"self.{name} = nnq.QFunctional()", f"self.{name}.scale = {r.choice(['0.1', '0.25'])}", f"self.{name}.zero_point = {r.choice(['0', '64'])}"]
     x, y = b.fresh("z"), b.fresh("z")

@@ -2,8 +2,8 @@
 """Expressions of numbers, bools and strings. Each function returns makers: functions of the remaining depth."""
 from kinds import BOOL, COMPLEX, FLOAT, INT, NUMBERS, REALS, STR, WORDS, keyed, listed, optional, tensor, tupled
 
-# Divisors and shifts are taken from these: `%` by zero ends PyTorch's process, and a shift by a negative number is
-# undefined.
+# Divisors and shift counts are taken from these constants: `%` by zero ends PyTorch's process, and a shift by a
+# negative number is undefined.
 DIVISORS = ["2", "3", "5", "7", "-2", "-3"]
 
 

@@ -9,7 +9,7 @@ RETURNABLE = ("tensor", "list", "dict", "tuple", "opt", "named")
 
 
 class Body(Expressions):
-    """The lines of one function. result: its return type, or None if the end decides."""
+    """The lines of one function. result: the return type, or None if the last statement of the body decides it."""
 
     def __init__(self, r, module=None, world=None, result=None, depth=2):
         super().__init__(r, module, world)
@@ -23,7 +23,7 @@ class Body(Expressions):
         return f"{letter}{self.count}"
 
     def block(self, size, names=()):
-        """Returns lines that are one level deeper. Names that they define are out of scope afterwards."""
+        """Returns lines that are one level deeper. Names that these lines define are out of scope after them."""
         outer, frozen = dict(self.vars), set(self.frozen)
         self.vars.update(names)
         self.level += 1

@@ -23,7 +23,7 @@ from typing import Any, Dict, List, NamedTuple, Optional, Tuple, Union
 
 class Function:
     def __init__(self, name, params, result, method=False):
-        self.name, self.params, self.result, self.method = name, params, result, method  # params: (name, type, default or None)
+        self.name, self.params, self.result, self.method = name, params, result, method  # params: [(name, type, default value or None)] of the parameters
 
     def call(self, e, d):
         r, given, named = e.r, [], False
@@ -42,7 +42,7 @@ class World:
 
     def __init__(self):
         self.functions, self.classes, self.enums, self.named, self.building, self.lines = [], [], [], [], None, []
-        self.defined = 0  # number of names that were defined
+        self.defined = 0  # number of names that were defined so far
         self.scopes = False  # true if the program uses `with`, which the lite interpreter does not support
 
     def definition(self, letters):
@@ -186,7 +186,7 @@ class Module:
 
     def __init__(self, r, world):
         self.r, self.world, self.attributes, self.init, self.made, self.notes, self.methods = r, world, {}, [], {}, [], []
-        self.whole, self.more = False, []  # true for the module of the program; methods that come after all others
+        self.whole, self.more = False, []  # whole: true for the program's main module; more: lines of methods that come after all other methods
 
     def layer(self, text):
         known = self.made.setdefault(text, [])
@@ -266,7 +266,7 @@ def submodule(r, world, name):
 
 
 def program(seed):
-    """Returns (source, [(method, arguments)])."""
+    """Returns (source of the program, [(method, arguments)] of the calls to make)."""
     import torch
     r = random.Random(seed)
     world = World()
@@ -328,7 +328,7 @@ def entry(r, world, module, name):
             if big in body.vars and r.random() < 0.3:
                 body.put(f"{big} = {body.expr(body.vars[big])}")
     scope = [(n, t) for n, t in body.vars.items() if returnable(t) and t[0] != "union"]
-    # PyTorch refines an Optional that is known to be None, so the type is annotated.
+    # PyTorch gives an Optional that is known to be None the type None, so the type is annotated.
     kept = [f"torch.jit.annotate({spell(t, r, True)}, {n})" if t[0] == "opt" else n for n, t in scope if r.random() < 0.75] or ["1"]
     kept += [f"{n}.f0" for n, t in body.named("class")] + [n for n, t in module.attributes.items() if returnable(t)]
     body.put(f"return ({', '.join(kept)},)")

@@ -67,7 +67,8 @@ void ANeuralNetworksCompilation_free(ANeuralNetworksCompilation *compilation)
     (void)double_enter(__func__);
     compilation_body *body;
     if (double_end(compilation, DOUBLE_COMPILATION, &body) == ANEURALNETWORKS_NO_ERROR) {
-        // The API calls this a misuse: the compilation "must outlive the execution" and the burst.
+        // Freeing a compilation that is in use is a misuse by the API: the compilation "must outlive the execution" and
+        // the burst.
         if (body->head.holders > 1) {
             (void)double_misuse(0, "an execution or a burst still uses the compilation");
         }
@@ -105,7 +106,7 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
     if ((body->devices & 1) != 0 && double_is_lost()) {
         LEAVE(ANEURALNETWORKS_DEAD_OBJECT);
     }
-    body->finished = true; // is set after an error too, because finishing cannot be repeated
+    body->finished = true; // set also after an error, because a compilation cannot be finished twice
     for (uint32_t i = 0; i < body->model->operation_count; i++) {
         const operation *op = &body->model->operations[i];
         if (op->row == NULL || double_refuses(op->code)) {

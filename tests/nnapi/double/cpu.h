@@ -21,7 +21,7 @@ typedef struct tensor {
     int32_t zero_point;
     const float *channel_scales;
     uint32_t channel_dim;
-    void *data; // elements; NULL while unknown
+    void *data; // elements in row-major order; NULL while the value is unknown
     bool omitted;
 } tensor;
 
@@ -54,12 +54,12 @@ typedef struct operation_kernel {
     void (*run)(const call *c);
 } operation_kernel;
 
-// Returns NULL if the emulation does not have the operation.
+// Returns the functions of an operation, or NULL if the emulation does not have the operation.
 const operation_kernel *double_kernel(int32_t code);
 
 // ---- for the kernels (cpu_tensor.c)
 
-__attribute__((format(printf, 2, 3))) bool refuse(call *c, const char *format, ...); // sets c->why and returns false
+__attribute__((format(printf, 2, 3))) bool refuse(call *c, const char *format, ...); // sets c->why, returns false
 size_t type_width(int32_t type); // returns the bytes of an element, or 0 for an unknown type
 bool type_is_tensor(int32_t type);
 bool type_is_quant8(int32_t type);    // returns true for types with one scale and a zero point
@@ -72,8 +72,8 @@ int32_t list_int(const tensor *t, uint32_t at);
 void set_sizes(tensor *out, uint32_t rank, const uint32_t *sizes);
 bool prepare_like_first(call *c);
 
-// These functions read and write an element as a real number; int32 elements keep their value. They do not support
-// weights with a scale per channel.
+// These functions read and write an element as a real number; int32 elements keep their value. The functions do not
+// support weights with a scale per channel.
 float get_real(const tensor *t, size_t at);
 void put_real(const tensor *t, size_t at, float value);
 int32_t get_quantized(const tensor *t, size_t at); // returns the stored integer
@@ -87,7 +87,7 @@ void fused_range(const tensor *t, int32_t fuse, int32_t *low, int32_t *high);
 // Returns round(sum * multiplier). The multiplier is represented by 31 bits and a power of two, as in drivers.
 int32_t scale_sum(int64_t sum, double multiplier);
 
-// Finds the dimension with this number; a negative number counts from the last dimension.
+// Sets *axis to the dimension with this number; a negative number counts from the last dimension.
 bool find_axis(call *c, int32_t number, uint32_t rank, uint32_t *axis);
 
 // The sizes of an image and the strides of its dimensions, which may be in any order.

@@ -93,7 +93,7 @@ static double weight_scale(const tensor *weight, uint32_t output)
     return weight->channel_scales != NULL ? weight->channel_scales[output] : weight->scale;
 }
 
-// Converts a sum to the result. The bias and the scale of channel `output` are used.
+// Converts a sum to the result. Uses the bias and the scale of channel `output`.
 static void put_sum(const call *c, size_t at, uint32_t output, float real, int64_t sum)
 {
     const tensor *in = &c->in[0], *out = &c->out[0];
@@ -108,7 +108,7 @@ static void put_sum(const call *c, size_t at, uint32_t output, float real, int64
     put_quantized(out, at, (int32_t)(value < low ? low : value > high ? high : value));
 }
 
-// Adds input x times weight y to the float sum or the integer sum.
+// Adds the product of input x and weight y to *real, or to *sum for integers.
 static void add_product(const call *c, size_t x, size_t y, float *real, int64_t *sum)
 {
     const tensor *in = &c->in[0], *weight = &c->in[1];

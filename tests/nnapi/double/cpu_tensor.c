@@ -180,7 +180,7 @@ void fused_range(const tensor *t, int32_t fuse, int32_t *low, int32_t *high)
 int32_t scale_sum(int64_t sum, double multiplier)
 {
     int exponent;
-    const int64_t mantissa = llround(ldexp(frexp(multiplier, &exponent), 31)); // the factor from frexp is in [0.5, 1)
+    const int64_t mantissa = llround(ldexp(frexp(multiplier, &exponent), 31)); // frexp's factor is in [0.5, 1)
     const int shift = 31 - exponent;
     sum = sum > INT32_MAX ? INT32_MAX : sum < INT32_MIN ? INT32_MIN : sum;
     if (shift > 62) {

@@ -48,7 +48,7 @@ int double_devices(const ANeuralNetworksDevice *const *list, uint32_t count, uin
     return ANEURALNETWORKS_NO_ERROR;
 }
 
-// Logs a misuse if the pointer for the answer is NULL.
+// Logs a misuse if `pointer`, to which a function writes its result, is NULL.
 #define CHECK_ANSWER(pointer)                                                                                          \
     if ((pointer) == NULL) {                                                                                           \
         MISUSE(ANEURALNETWORKS_UNEXPECTED_NULL, "where the answer should go is NULL");                                 \

@@ -3,7 +3,8 @@
 // models on the CPU. These files are built as one library for each API level from 27 to 31 (DOUBLE_LEVEL).
 //
 // TAPER_NNAPI_DOUBLE_LOG names a file to which each misuse is appended as "FUNCTION: what". Objects that are not freed
-// when the library is unloaded are a misuse, too. TAPER_NNAPI_DOUBLE makes it behave badly; switches.c has the list.
+// when the library is unloaded are also a misuse. The variable TAPER_NNAPI_DOUBLE makes the library behave badly;
+// switches.c lists its values.
 //
 // All functions of the API hold one lock, which is released during the arithmetic of a run.
 #ifndef TAPER_TESTS_NNAPI_DOUBLE_H
@@ -25,7 +26,7 @@ NEURAL_NETWORKS_FUNCTIONS(DOUBLE_PROTOTYPE)
 // Takes the lock and records the function's name. Returns the error that a switch requires for this call, or 0.
 int double_enter(const char *function);
 void double_leave(void);
-void double_resume(const char *function); // takes the lock again after double_leave
+void double_resume(const char *function); // takes the lock again, which double_leave released
 void double_wait(void);                   // releases the lock until a call of double_wake
 void double_wake(void);
 // Logs a misuse of the API function that is running. Returns code.
@@ -44,7 +45,7 @@ __attribute__((format(printf, 2, 3))) int double_misuse(int code, const char *fo
         return code_;                                                                                                  \
     } while (0)
 #define MISUSE(code, ...) LEAVE(double_misuse(code, __VA_ARGS__))
-// Leaves the API function with the code of the expression, unless the code is NO_ERROR.
+// Returns from the API function with the code of the expression, unless this code is NO_ERROR.
 #define TRY(expression)                                                                                                \
     do {                                                                                                               \
         const int tried_ = (expression);                                                                               \
@@ -88,8 +89,8 @@ typedef struct double_body {
 void *double_object(double_kind kind, void *body, void (*destroy)(void *body));
 // Finds the body of a handle. If the handle is NULL, freed, of another kind or unknown, logs a misuse.
 int double_find(const void *handle, double_kind kind, void *body);
-// Ends a handle. Ending it twice is a misuse; NULL is ignored. The caller has a reference to *body, which it releases
-// with double_drop.
+// Ends a handle. Ending a handle twice is a misuse; NULL is ignored. The caller has a reference to *body, which it
+// releases with double_drop.
 int double_end(void *handle, double_kind kind, void *body);
 void double_hold(void *body);
 void double_drop(void *body);

@@ -127,7 +127,7 @@ typedef struct desc_body {
     double_body head;
     memory_role *roles;
     uint32_t role_count;
-    tensor t; // type of the first role; its sizes become more exact
+    tensor t; // type of the first role; further roles add sizes to it
     bool finished;
 } desc_body;
 
@@ -172,8 +172,8 @@ static int find_open(const ANeuralNetworksMemoryDesc *desc, desc_body **body)
     return code;
 }
 
-// Merges sizes from two sources. Sizes that both know must agree; a size that one does not know is taken from the
-// other.
+// Merges sizes from two sources. If both sources know a size, it must be equal in both; if only one knows it, that size
+// is taken.
 static int merge_sizes(tensor *to, uint32_t rank, const uint32_t *sizes)
 {
     if (to->rank == 0) {

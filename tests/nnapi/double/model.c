@@ -176,7 +176,7 @@ int ANeuralNetworksModel_identifyInputsAndOutputs(ANeuralNetworksModel *model, u
     if (body->identified) {
         MISUSE(ANEURALNETWORKS_BAD_DATA, "inputs and outputs were identified before");
     }
-    // A model of constants has no inputs, but the pointer must not be NULL even then.
+    // A model of constants has no inputs, but the pointer to the inputs must not be NULL.
     if (inputCount > 0 || inputs == NULL) {
         TRY(check_indices(body, "input", inputs, inputCount));
     }
@@ -288,6 +288,6 @@ int ANeuralNetworksModel_finish(ANeuralNetworksModel *model)
     TRY(double_find_open_model(model, &body));
     const int code = check_model(body);
     body->finished = code == ANEURALNETWORKS_NO_ERROR;
-    body->invalid = code == ANEURALNETWORKS_BAD_DATA; // finishing cannot be repeated after this error
+    body->invalid = code == ANEURALNETWORKS_BAD_DATA; // after this error the model cannot be finished again
     LEAVE(code);
 }

@@ -12,7 +12,8 @@
 
 typedef struct signature {
     int32_t code;
-    // First API level with these arguments, and first levels with each type of the first input; 0 for never.
+    // First API level with these arguments, and the first level with each type of the first input; 0 if no level has
+    // the type.
     int level, float_level, quant_level, int_level;
     uint32_t rank; // largest allowed rank of the first input
     const char *in, *out;
@@ -88,7 +89,8 @@ int double_find_open_model(const ANeuralNetworksModel *model, model_body **body)
 
 // Copies an operand type (types.c). An invalid type is a misuse.
 int double_read_type(const ANeuralNetworksOperandType *type, tensor *t);
-// Reads the type that a caller gives for an input or output of an execution. It may only add sizes to the model's type.
+// Reads the type that a caller gives for an input or output of an execution. This type may only add sizes that the
+// model's type leaves open.
 int double_refine_type(const ANeuralNetworksOperandType *type, const tensor *of, tensor *t);
 
 // Sorts the operations into an order in which they can run (shapes.c).

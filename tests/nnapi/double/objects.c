@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Handles and their objects. The memory of handles is kept until the library is unloaded, so that no later handle has
-// the address of a freed one.
+// Handles and their objects. The memory of handles is kept until the library is unloaded, so that no new handle has the
+// address of a freed handle.
 #include <stdlib.h>
 
 #include "double.h"

@@ -46,7 +46,7 @@ typedef struct run {
     const execution_body *execution;
     const model_body *model;
     tensor *values, *arguments; // values: tensor of each operand; arguments: tensors of the current operation
-    bool *owned;                // for each operand: true if the run owns its data
+    bool *owned;                // for each operand: true if the run owns the operand's data
     char why[256];              // text of a misuse that only the run could detect
 } run;
 

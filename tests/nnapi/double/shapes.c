@@ -43,7 +43,7 @@ int double_order_operations(model_body *model)
                : double_misuse(ANEURALNETWORKS_BAD_DATA, "operations wait for each other's results");
 }
 
-// Returns true if everything that determines the sizes of the results is known.
+// Returns true if all inputs that determine the sizes of the operation's results are known.
 static bool is_ready(const operation *op, const tensor *in)
 {
     for (uint32_t k = 0; k < op->in_count; k++) {

@@ -93,7 +93,7 @@ int ANeuralNetworksExecution_burstCompute(ANeuralNetworksExecution *execution, A
 
 typedef struct event_body {
     double_body head;
-    execution_body *execution; // execution that the event belongs to; NULL for a fence
+    execution_body *execution; // execution whose end the event signals; NULL if the event was made from a fence
     pthread_t thread;
     bool done, started;
     int result;

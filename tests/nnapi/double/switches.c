@@ -22,7 +22,7 @@ enum { TEXT_MAX = 1024 };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 static const char *entered = "";
-// Value of the variable when it was read, and a copy split at the semicolons.
+// Value of the variable when it was read, and a copy of it, split at the semicolons.
 static char read_text[TEXT_MAX], text[TEXT_MAX];
 static unsigned fail_calls, runs;
 
