@@ -4,7 +4,7 @@
 
 PyTorch takes seconds to import, and a hundred tests need it. This process imports it once and waits at SOCKET. For each script that with_torch.py
 sends, it forks, and the copy runs the script with the client's folder, environment and files. The server computes nothing itself, so that the
-copies begin without threads of PyTorch. It ends after IDLE seconds without a client."""
+copies begin without threads of PyTorch. The server ends after IDLE seconds without a client."""
 import array
 import atexit
 import json
@@ -58,7 +58,7 @@ def become(request, files):
         status = end.code if isinstance(end.code, int) else int(end.code is not None)
     except BaseException:
         traceback.print_exc()
-    atexit._run_exitfuncs()  # os._exit does not call these functions; it is used because it does not touch the server's state
+    atexit._run_exitfuncs()  # called here, because os._exit, which leaves the server's state alone, does not call exit functions
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(status)
@@ -122,7 +122,7 @@ class Server:
             if not ready and not self.clients:
                 return
             for key, _ in ready:
-                if key.fd in self.events.get_map():  # an earlier event of this round may have closed this connection
+                if key.fd in self.events.get_map():  # checked, because an earlier event of this round may have closed this connection
                     key.data()
 
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause
  *
  * Selects a part of a long sweep for the quick tiers. TAPER_STRIDE=7 runs every seventh step, and TAPER_SEED selects
- * which: ./dev sets both, derives the seed from the commit and prints it. Without them all steps run.
+ * the first of them: ./dev sets both, derives the seed from the commit and prints it. Without them all steps run.
  */
 #ifndef TAPER_TESTS_SAMPLE_H
 #define TAPER_TESTS_SAMPLE_H
@@ -29,8 +29,8 @@ static inline size_t sample_seed(void)
 }
 
 /*
- * Returns the index of the first step that is run, which is less than the stride. The next index is always
- * sample_stride() higher.
+ * Returns the index of the first step that is run, which is less than the stride. The index of each further step is
+ * sample_stride() higher than the one before.
  */
 static inline size_t sample_first(void)
 {

@@ -9,7 +9,7 @@ if ! "$python" -c "import importlib.util, sys; sys.exit(importlib.util.find_spec
 fi
 "$python" "$@" && exit 0
 status=$?
-# The script is run once more if a signal ended Python itself. PyTorch 1.13 writes beyond its memory in rare cases of linear algebra, which
+# If a signal ended Python itself, the script runs once more. PyTorch 1.13 writes beyond its memory in rare cases of linear algebra, which
 # is no fault of the test.
 case $status in
 134 | 139) ;; # aborted, or a segmentation fault

@@ -21,7 +21,7 @@ DIED = {-signal.SIGABRT, -signal.SIGSEGV}
 
 
 def connect():
-    """Returns a connection to the server of this user and this Python, which is started if there is none."""
+    """Returns a connection to the server of this user and this Python. Starts the server if none runs."""
     python = hashlib.sha256(os.path.realpath(sys.executable).encode() + sys.prefix.encode()).hexdigest()[:12]
     folder = os.path.join(tempfile.gettempdir(), f"taper-oracle-{os.getuid()}-{python}")
     os.makedirs(folder, mode=0o700, exist_ok=True)

@@ -432,7 +432,7 @@ static void check_fold(const taper_native_folder *folder, const struct fold_row 
         const int64_t whole = (int64_t)(check_uniform(-2, 2) * (kind < 2 ? 1 : 1e18f));
         memcpy(x + i * item, real ? (item == 8 ? (const void *)&wide : &narrow) : &whole, item);
     }
-    double acc[FOLDED], want[FOLDED], growth[FOLDED], size = 0; // results of int64 are stored in these doubles by their bits
+    double acc[FOLDED], want[FOLDED], growth[FOLDED], size = 0; // int64 numbers are stored in these by their bits
     const size_t results = line ? 1 : n;
     for (size_t k = 0; k < results; k++) {
         const int64_t number = (int64_t)check_below(2);

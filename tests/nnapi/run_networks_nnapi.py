@@ -138,7 +138,7 @@ class Network:
         return self.check(np.load(self.path("y.npy")), "double")
 
     def equal(self):
-        """Returns true if the words are PyTorch's, or None if its converter does not support the network."""
+        """Returns true if PyTorch's converter writes the same words, or None if PyTorch's converter does not support the network."""
         import numpy as np
         import torch
         from torch.backends._nnapi.serializer import serialize_model
@@ -153,7 +153,7 @@ class Network:
         except Exception:
             return None
         report = self.convert(frozen, "pytorch_nhwc" if self.int8 else "pytorch")[2]
-        if "rounds sizes up" in report:  # PyTorch's converter then writes other sizes than those of the network
+        if "rounds sizes up" in report:  # None in this case, because PyTorch's converter writes other sizes than those of the network
             return None
         made = modules_of(self.path("net.ptl"))
         plain = [(w.contiguous().int_repr() if w.is_quantized else w.contiguous()).numpy().ravel() for w in weights]

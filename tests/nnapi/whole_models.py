@@ -102,7 +102,7 @@ def make_cases():
 
 
 def load(path, shown):
-    """Returns arrays by name, and the strides of all tensors in order."""
+    """Returns the file's arrays by name, and the strides of all its tensors in order."""
     import numpy
     with numpy.load(path) as archive:
         return {key: archive[key] for key in archive.files}, re.findall(r'"strides": \[[^]]*\]', shown)
@@ -130,7 +130,7 @@ def differ(got, want):
 
 
 def run(taper, model, inputs, out, *options, level=None, log=None):
-    """Returns the results and the output, or None for a failed run."""
+    """Returns (the results, the program's output); the results are None if the run failed."""
     env = dict(os.environ)
     if level is not None:
         env.update(LD_LIBRARY_PATH=level, TAPER_NNAPI_DOUBLE_LOG=log)

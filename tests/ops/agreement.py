@@ -9,7 +9,8 @@ import torch
 EPS = {torch.float64: 2.0**-52, torch.complex128: 2.0**-52, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
 # Tolerances relative to an element: another formula, or another order of a few operations, changes its last bits.
 RELATIVE = {torch.float64: 1e-11, torch.complex128: 1e-11, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
-# Tolerances relative to the scale of the inputs, in units of the last place: this error remains after cancellation.
+# Tolerances relative to the scale of the inputs, in units of the last place: this error remains after large terms have
+# cancelled each other.
 ULPS = {torch.float16: 1, torch.bfloat16: 1}
 
 OTHER_WORDS = pathlib.Path(__file__).with_name("other_words.txt")
@@ -67,7 +68,7 @@ DTYPE = "Half|BFloat16|Float|Double|Byte|Char|Short|Int|Long|Bool|Complex(?:Half
 
 
 def shape(text):
-    """Returns a message without the parts that differ between calls: operators before it, numbers, dtypes, lists of numbers."""
+    """Returns a message without the parts that differ between calls: the operator's name at the beginning, numbers, dtypes, lists of numbers."""
     text = re.sub(r"^(?:\S+\.ptl?: )?(?:\w+::[\w.]+: )?", "", text)
     text = re.sub(rf"torch\.\w*(?:{DTYPE})\w*", "<T>", text)
     text = re.sub(rf"\b(?:{DTYPE})\b", "<t>", text)
@@ -83,7 +84,8 @@ def other_words():
 
 
 def same_error(raised, stderr):
-    """Returns None if Taper's message contains PyTorch's, or the list names both as equivalent. raised: for example "RuntimeError: text"."""
+    """Returns None if Taper's message contains PyTorch's, or if OTHER_WORDS lists both messages as equivalent. raised: for example "RuntimeError:
+    text"."""
     first = stderr.strip().split("\n")[0]
     if not first.startswith("taper: error: "):
         return f"no error of Taper's: {first[:200]}"

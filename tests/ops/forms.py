@@ -59,7 +59,7 @@ def outs_of(op):
 
 
 def case(name, body, *texts, options=None, pool=POOL):
-    """Returns a case with this body ("    …\\n"). Its inputs are the tensors that `texts` name, or the body if there are none."""
+    """Returns a case with this body ("    …\\n"). Inputs: tensors that `texts` name, or that the body names if there are no texts."""
     used = [k for k in pool if any(re.search(rf"(?<![\w.]){k}(?!\w|=)", text) for text in texts or (body,))]
     made = (name, f"def f({', '.join(k + ': Tensor' for k in used)}):\n{body}", lambda: tuple(pool[k] for k in used))
     return made + ((options,) if options else ())
@@ -79,8 +79,9 @@ def works(body, pool):
 
 def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other=True, empty=True, gaps=True, options=None, pool=POOL):
     """Returns the cases. outs: names of the out arguments, "a b", if the first .out form is not the intended one. If functional, out or in_place
-    is False, this form is omitted. If other is False, there are no out tensors of another dtype; None: only if PyTorch converts. If empty or gaps
-    is False, there are no out tensors that are empty or have gaps. A form that PyTorch refuses becomes a case of its own, which must raise."""
+    is False, the form of this name is omitted. If other is False, there are no out tensors of another dtype; None: only if PyTorch converts. If
+    empty or gaps is False, there are no out tensors that are empty or have gaps. A form that PyTorch refuses becomes a case of its own, which must
+    raise."""
     name = "torch.ops.aten." + op
     outs = tuple(outs.split()) if isinstance(outs, str) else outs_of(op) if outs is None else outs
     cases = []
@@ -100,7 +101,8 @@ def forms(op, *calls, outs=None, functional=True, out=True, in_place=True, other
                 lines += f"    {label} = {name}({call}, {', '.join(f'{k}={o}' for k, o in zip(outs, names))})\n"
                 further.append((f"out {label}", lines, names + ([f"{label}[{n}]" for n in range(len(outs))] if len(outs) > 1 else [label])))
         if outs and out and other is not False:
-            # Out tensors of other dtypes, if PyTorch accepts them: empty ones, and ones with the sizes of the results.
+            # Out tensors of dtypes other than the result's, if PyTorch accepts them: empty tensors, and tensors with
+            # the sizes of the results.
             for label, make in (("F", "torch.empty([0], dtype=torch.float64)"), ("G", "torch.zeros_like({}, dtype=torch.int32)")):
                 lines = "".join(f"    {label}{n} = {make.format(r)}\n" for n, r in enumerate(results))
                 lines += f"    {name}({call}, {', '.join(f'{k}={label}{n}' for n, k in enumerate(outs))})\n"

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """kept.py TAPER RECORDED_CASES CASEFILE FOLDER
 
-Compares a case file with PyTorch, which runs only once: its results are kept in FOLDER, named by a hash of the case file, the scripts and the
-version of PyTorch, and RECORDED_CASES compares with them from then on. If there is a difference, and for the few cases that cannot be recorded,
+Compares a case file with PyTorch, which runs only once: its results are kept in FOLDER, named by a hash of the case file, the scripts and the version
+of PyTorch, and from then on RECORDED_CASES compares with the kept results. If there is a difference, and for the few cases that cannot be recorded,
 PyTorch runs again. Ends with "N passed, N failed".
 
 With TAPER_STRIDE=N, PyTorch runs only every Nth of the cases in tests/data/recorded, which the test `recorded` runs, and every N/2th of the cases
@@ -19,7 +19,7 @@ import tempfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SCRIPTS = ("oracle.py", "agreement.py", "recording.py", "record.py", "forms.py", "other_words.txt")
-MOST = 1 << 20  # bytes of a case's tensors
+MOST = 1 << 20  # largest number of bytes of a case's tensors
 
 
 def key(file):
@@ -86,7 +86,7 @@ def main():
         passed, failed, left = record.run_file(taper, player, file, path + ".new", MOST)
         result = passed, failed
         if failed:
-            os.unlink(path + ".new")  # later runs must not use these results
+            os.unlink(path + ".new")  # a recording with a difference is removed, because later runs must not use it
         else:
             with open(path + ".left", "w") as f:
                 json.dump(left, f)

@@ -68,7 +68,7 @@ def is_channels_last(v):
 
 
 def passable(v):
-    """Returns the value in a layout that the CLI accepts: contiguous and channels-last."""
+    """Returns the value in a layout that the CLI accepts: contiguous or channels-last."""
     if isinstance(v, torch.Tensor):
         return v if is_channels_last(v) else v.contiguous()
     if isinstance(v, (list, tuple)):
@@ -233,7 +233,7 @@ def run_case(taper, extra, case, number, folder, torchscript=False, sums=False, 
     model = os.path.join(folder, "case.pt" if torchscript else "case.ptl")
     if torchscript:
         module.save(model)
-        module = torch.jit.load(model)  # PyTorch's text may change the type of a number: 1e12 becomes an int
+        module = torch.jit.load(model)  # the module is loaded from the file, because the file's text may change the type of a number: 1e12 becomes an int
     else:
         module._save_for_lite_interpreter(model)
     try:
@@ -276,7 +276,7 @@ def load(file):
 
 
 def try_case(taper, extra, cases, number, folder, torchscript=False, record=None):
-    """Returns run_case of cases.CASES[number]; an exception is a difference, too."""
+    """Returns the result of run_case for cases.CASES[number]; an exception counts as a difference."""
     try:
         return run_case(taper, extra, cases.CASES[number], number, folder, torchscript, getattr(cases, "SUMS", False), record)
     except Exception as e:

@@ -23,7 +23,7 @@ def size(v):
 
 
 def messages(player, path):
-    """Returns {number of a case: the library's message} for cases that raise."""
+    """Returns {number of a case: the library's message} for all cases that raise."""
     p = subprocess.run([player, "--messages", path], capture_output=True, check=True)
     found, last = {}, None
     for line in p.stdout.decode("utf-8", "surrogateescape").split("\n")[:-1]:
@@ -41,7 +41,7 @@ def write(path, kept, player):
     said, left = {}, []
     with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
         pass
-    for _ in range(2):  # the first recording has no messages; running it gives them
+    for _ in range(2):  # recorded twice: the first recording has no messages, and running it gives the messages for the second
         rec = recording.Recording()
         for name, module, model, args, want, raised, options in kept:
             try:

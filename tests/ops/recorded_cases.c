@@ -16,7 +16,7 @@
 #include "tests/ops/recording.h"
 
 typedef struct comparison {
-    char wrong[400]; // text of the first difference; "" if there is none
+    char wrong[400]; // text of the first difference between result and recording; "" if there is none
     char path[200];  // path of the compared value
 } comparison;
 
@@ -96,7 +96,7 @@ typedef struct elements {
     const recorded_tensor *want;
     const unsigned char *got; // the tensor's first element
     const int64_t *strides;
-    size_t width;       // bytes of one component of a number
+    size_t width;       // size in bytes of one component of a number
     double most, error; // largest magnitude and largest error so far, for AGREE_WHOLE
 } elements;
 
@@ -303,12 +303,12 @@ static void compare_value(recording *r, const taper_value *value, comparison *c)
 
 enum { MOST_INPUTS = 64 };
 
-static int reference; // --reference: use only portable kernels
-static bool twice;    // --twice: run each case twice in one session
-static bool names;    // --names: print each case before it runs
+static int reference; // set by --reference: 1 to use only portable kernels
+static bool twice;    // set by --twice: true to run each case twice in one session
+static bool names;    // set by --names: true to print each case before it runs
 
-// Runs the model. If `again` is not NULL, it is a second copy of the inputs, for a second run that uses prepared calls
-// and a memory plan. Only the result of the last run is compared.
+// Runs the model. If `again` is not NULL, it is a second copy of the inputs, with which the model runs a second time,
+// using prepared calls and a memory plan. *result is the result of the last run.
 static taper_status run_model(taper_context *context, blob model, taper_value *const *inputs, taper_value *const *again,
                               size_t count, taper_value **result, taper_error *error)
 {
@@ -364,9 +364,9 @@ typedef struct counts {
     size_t passed, failed, skipped, lost;
 } counts;
 
-// Returns true for cases whose result differs on this processor. NEON of 32-bit ARM flushes denormals to zero, and its
-// maximum of a positive and a negative zero is the positive one. WebAssembly cannot flush denormals of products to
-// zero.
+// Returns true for cases whose result differs on this processor. NEON of 32-bit ARM flushes denormals to zero, and
+// NEON's maximum of a positive and a negative zero is the positive zero. WebAssembly cannot flush denormals of products
+// to zero.
 static bool is_lost_here(blob name)
 {
 #if defined(__arm__)

@@ -53,7 +53,7 @@ blob recording_blob(recording *r);
 recorded_tensor recording_tensor(recording *r, bool result);
 
 // Reads the next value and makes an input of a run from it. Returns NULL with error set if the library refuses to make
-// it; its bytes are skipped even then.
+// it; the value's bytes are skipped also in this case.
 taper_value *recording_input(recording *r, taper_context *context, taper_error *error);
 
 // Skips PyTorch's outcome, which is a value, or 'E' and the exception.

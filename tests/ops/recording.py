@@ -17,14 +17,14 @@ import agreement
 
 DTYPES = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64, torch.float16, torch.float32, torch.float64, torch.complex32,
           torch.complex64, torch.complex128, torch.bool, torch.qint8, torch.quint8, torch.qint32, torch.bfloat16, torch.quint4x2]
-EXACT, EACH, WHOLE = 0, 1, 2  # how elements are compared
+EXACT, EACH, WHOLE = 0, 1, 2  # modes in which elements are compared: equal bits, each with a tolerance, or the tensor as a whole
 PLAIN_TYPES = {"FloatType": float, "IntType": int, "BoolType": bool, "ComplexType": complex}
 
 
 def elements(t):
     """Returns the bytes of a tensor, in the order of its indices."""
     t = t.detach().resolve_conj().resolve_neg()
-    t = torch.zeros(t.shape, dtype=t.dtype) if t._is_zerotensor() else t  # a zero tensor has no memory
+    t = torch.zeros(t.shape, dtype=t.dtype) if t._is_zerotensor() else t  # autograd's zero tensors have no memory, so a new tensor of zeros replaces them
     t = (t.int_repr() if t.is_quantized else t).contiguous()
     return ctypes.string_at(t.data_ptr(), t.numel() * t.element_size()) if t.numel() else b""
 

@@ -5,9 +5,9 @@
   run_gradients.py TAPER [OPERATOR…] [--second] [--max N] [--part I/K] [--report FILE.tsv] [--list]
 
 Each sample becomes a module that computes a weighted sum of the operator's results and returns the gradients of its tensors, by
-torch.autograd.grad; with --second, also the gradients of the sum of their squares, if PyTorch has them. Numbers are float64. An operator counts as
-passed if all of its samples agree. An operator that Taper lacks is left out. --part 0/8 takes every eighth operator, and --part seed/8 those that
-TAPER_SEED chooses. --list prints a line for each operator. Ends with "N passed, N failed", counted in operators."""
+torch.autograd.grad; with --second, also the gradients of the sum of these gradients' squares, if PyTorch can compute them. Numbers are float64. An
+operator counts as passed if all of its samples agree. An operator that Taper lacks is left out. --part 0/8 takes every eighth operator, and --part
+seed/8 those that TAPER_SEED chooses. --list prints a line for each operator. Ends with "N passed, N failed", counted in operators."""
 import argparse
 import collections
 import json
@@ -27,7 +27,7 @@ import torch
 import oracle
 
 
-# Operators whose eigenvectors have the signs that the version of LAPACK chooses. Their gradients are compared for the absolute values.
+# Operators whose eigenvectors have signs that depend on the version of LAPACK. The gradients of the absolute values are compared.
 SIGNS_DIFFER = ("linalg.eigh",)
 
 # Operators whose gradients differ from PyTorch's, with the reason. docs/numerics-differences.md has the same reasons.
@@ -119,7 +119,7 @@ def run_sample(taper, folder, form, second):
     if second:
         want, got = without_zeros(want), without_zeros(got)
     want = strip(want)
-    single = any(t.dtype == torch.float32 for t in tensors)  # weights of `cov`, for example
+    single = any(t.dtype == torch.float32 for t in tensors)  # some samples have float32 tensors among the float64 ones, for example the weights of `cov`
     tolerance = {"rtol": 1e-5, "atol": 1e-6} if single else {"rtol": 1e-7, "atol": 1e-9}
     return oracle.compare(want, without_empty(want, strip(got)), {**tolerance, "strides": False})
 
@@ -127,7 +127,7 @@ def run_sample(taper, folder, form, second):
 def is_zero(v):
     """Returns true for None, and for a gradient whose elements are 0 except for rounding."""
     if isinstance(v, torch.Tensor):
-        v = v.detach().resolve_conj().resolve_neg() + 0  # a new tensor: zeros of a gradient may have no memory
+        v = v.detach().resolve_conj().resolve_neg() + 0  # + 0 makes a new tensor, because a gradient of zeros may have no memory
         v = {"data": (torch.view_as_real(v) if v.is_complex() else v).numpy()}
     return v is None or (isinstance(v, dict) and not np.any(~(np.abs(np.array(v["data"], dtype=np.float64)) <= 1e-9)))
 

@@ -26,7 +26,7 @@ import warnings
 warnings.filterwarnings("ignore")
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-if "expecttest" not in sys.modules:  # torch.testing imports it, and Debian has no package of it
+if "expecttest" not in sys.modules:  # an empty module replaces expecttest, which torch.testing imports and Debian does not have
     stand_in = types.ModuleType("expecttest")
     stand_in.TestCase = type("TestCase", (unittest.TestCase,), {})
     stand_in.ACCEPT = False
@@ -128,7 +128,7 @@ def flat(v):
 
 
 def plain(t):
-    """Returns the tensor without NaN and as real numbers, because nan_to_num supports no others."""
+    """Returns the tensor without NaN and as real numbers, because nan_to_num does not support complex numbers."""
     return torch.nan_to_num(torch.view_as_real(t.resolve_conj()) if t.is_complex() else t)
 
 
@@ -163,7 +163,7 @@ def samples(op, dtype, limit, counts):
             continue
         try:
             lite, results = _load_for_lite_interpreter(io.BytesIO(file)), []
-            for seed in (3, 4, 67280421310721):  # the last one is the seed with which Taper starts
+            for seed in (3, 4, 67280421310721):  # three seeds show if a result is random; the last one is the seed with which Taper starts
                 torch.manual_seed(seed)
                 with torch.no_grad():
                     results.append(lite(*oracle.clone(tensors)))
@@ -199,7 +199,7 @@ def make_cases(folder, dtypes, limit, wanted, part):
             try:
                 for n, (expression, file, tensors, result) in enumerate(samples(op, dtype, limit, counts)):
                     saved = io.BytesIO()
-                    torch.save((expression, tensors, result), saved)  # raises for complex32
+                    torch.save((expression, tensors, result), saved)  # saving raises an exception for complex32
                     case = os.path.join(folder, label, f"{name}_{n}")
                     os.makedirs(case, exist_ok=True)
                     for file_name, content in (("model.ptl", file), ("case.pt", saved.getvalue())):

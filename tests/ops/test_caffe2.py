@@ -46,7 +46,7 @@ def clipped(boxes, high, wide, angle, plus):
 
 
 def polygon(box):
-    """Returns the corners of a rotated box. The image's y axis points down, so that a counter-clockwise angle turns the other way."""
+    """Returns the corners of a rotated box. The image's y axis points down, so the sign of a counter-clockwise angle is reversed."""
     angle = -math.radians(box[4])
     turn = np.array([[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]])
     return np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * box[2:4] / 2 @ turn.T + box[:2]
@@ -101,15 +101,15 @@ def suppressed(boxes, order, threshold, plus, most):
     return kept
 
 
-assert suppressed(np.array([[0, 0, 9, 9], [1, 1, 10, 10], [20, 20, 29, 29]], F), [0, 1, 2], 0.5, 1, -1) == [0, 2]  # the first two overlap by 81 / 119
-assert abs(shared(np.array([5, 5, 4, 4, 0.0]), np.array([5, 5, 4, 4, 45.0])) - 13.2548) < 1e-3  # the intersection is an octagon: 32 (√2 − 1)
+assert suppressed(np.array([[0, 0, 9, 9], [1, 1, 10, 10], [20, 20, 29, 29]], F), [0, 1, 2], 0.5, 1, -1) == [0, 2]  # intersection over union of the first two boxes is 81 / 119
+assert abs(shared(np.array([5, 5, 4, 4, 0.0]), np.array([5, 5, 4, 4, 45.0])) - 13.2548) < 1e-3  # the intersection is an octagon of area 32 (√2 − 1)
 assert abs(shared(np.array([0, 0, 4, 2, 90.0]), np.array([0, 0, 4, 2, 0.0])) - 4) < 1e-9
 
 
 # ---- the operators
 
 def made(array):
-    """Returns a tensor with the strides of a new one, which an empty array does not have."""
+    """Returns a tensor with the strides of a new tensor. An empty array of NumPy may have other strides."""
     array = torch.from_numpy(array)
     return torch.empty(array.shape, dtype=array.dtype).copy_(array)
 
@@ -344,7 +344,7 @@ SCHEMAS = [
     ("CopyCPUToGPU(Tensor input" + OUT + " -> Tensor", lambda x, *_: x.clone()),
 ]
 LIBRARY = None
-if not hasattr(torch.ops._caffe2, "GenerateProposals"):  # otherwise PyTorch has the operators
+if not hasattr(torch.ops._caffe2, "GenerateProposals"):  # registered only if PyTorch lacks the operators
     LIBRARY = torch.library.Library("_caffe2", "DEF")
     for schema, function in SCHEMAS:
         LIBRARY.define(schema)

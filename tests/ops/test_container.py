@@ -30,7 +30,7 @@ for label, body in [("append", "l.append(7)"), ("extend", "l.extend([8, 9])"), (
                     ("index", "l = [l.index(1), l.count(1)]"), ("index-missing", "l = [l.index(77)]"), ("minmax", "l = [min(l), max(l), sum(l)]"),
                     ("alias", "m = l\n    m.append(4)\n    l[0] = len(m)")]:
     on_list(label, body)
-for n in [-1, -5]:  # a list times a negative number: PyTorch raises when it makes the list
+for n in [-1, -5]:  # a list is multiplied by a negative number, and PyTorch raises when it makes the list
     for label, body in [("mul", "l = l * a"), ("rmul", "l = a * l"), ("imul", "l *= a")]:
         on_list(f"{label}/{n}", body, n)
         on_list(f"{label}/empty-{n}", body, n, value=[])

@@ -62,7 +62,7 @@ PIXELS = [(1, 2, 1, 33, 40), (3, 70, 1, 9, 14), (2, 130, 2, 40, 17), (1, 256, 4,
 for i, (n, c, o, h, w) in enumerate(PIXELS):
     for layout in LAYOUTS:
         for behind in ("", "relu", "sigmoid"):
-            expression = "F.conv2d(x, w, b)" if i % 2 else "F.conv2d(x * 1, w)"  # the input's memory belongs to the caller, or to Taper
+            expression = "F.conv2d(x, w, b)" if i % 2 else "F.conv2d(x * 1, w)"  # in turn, the input's memory belongs to the caller and to Taper
             add(f"conv2d-pixels-{i}-{layout}-{behind}", f"torch.{behind}({expression})" if behind else expression, (n, c, h, w), (o, c, 1, 1),
                 *([(o,)] if i % 2 else []), before=LAYOUTS[layout])
     add(f"linear-few-{i}", "F.linear(x, w, b)" if i % 2 else "F.relu(F.linear(x, w))", (n, h * w, c), (o, c), *([(o,)] if i % 2 else []))
@@ -180,8 +180,8 @@ for name, before in (("", ""), ("-last", f"    x = x{LAST}\n")):
         "torch.ops.prepacked.conv2d_transpose_clamp_run(x, torch.ops.prepacked.conv2d_transpose_clamp_prepack("
         "w, b, [2, 2], [1, 0], [1, 0], [1, 1], 1, -0.5, 0.75))", (2, 4, 9, 8), (4, 10, 3, 3), (10,), before=before)
 
-# Products treat denormal numbers as zero and never return denormals. XNNPACK does this too, and the rest of PyTorch does not. Operators that are not
-# products keep denormals.
+# Products treat denormal numbers as zero and never return denormals. XNNPACK also does this, but all other code of PyTorch does not. Operators that
+# are not products keep denormals.
 TINY = (1e-40, 1.0), (1.0, 1e-40), (1e-25, 1e-17)
 PRODUCTS = {"conv2d": "F.conv2d(x, w)", "conv2d/channels last": "F.conv2d(x.contiguous(memory_format=torch.channels_last), w)", "conv2d/depthwise": "F.conv2d(x, w[:, :1].contiguous(), groups=8)",
             "conv2d/1x1": "F.conv2d(x, w[:, :, :1, :1].contiguous())", "conv2d/fused": "F.relu(F.conv2d(x, w) + x[:, :, 1:-1, 1:-1] * 0)", "conv1d": "F.conv1d(x[0], w[0])",

@@ -77,7 +77,8 @@ for function in ("torch.relu", "F.relu6", "F.hardswish", "F.hardsigmoid", "F.sil
     case("special/%s" % function, "def f(x):\n    return %s(x)" % function, special)
 
 # Arithmetic in the dtype of the tensors (kernels of ops/kernels/native.h). There are enough elements for several threads and for blocks of
-# converted elements, a rest after the whole steps, and operands with other strides, with stride 0, or of another dtype.
+# converted elements, elements that fill no whole vector, and operands with unusual strides, with stride 0, or of a dtype other than the
+# first operand's.
 DTYPES = [torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64]
 OPERANDS = {"plain": "y", "turned": "y.transpose(0, 1).contiguous().transpose(0, 1)", "cut": "torch.cat([y, y], 1)[:, ::2]",
             "row": "y[:1]", "column": "y[:, :1]", "alone": "y[0, 0]", "number": "3"}
@@ -90,7 +91,7 @@ ARITHMETIC = ["x + {0}, x - {0}, x * {0}, torch.add(x, {0}, alpha=2), x ** 2",
 
 
 def whole(dtype, seed, low=-9):
-    """Returns integers of any size that the dtype allows, most of them small, none 0."""
+    """Returns nonzero integers in the range of the dtype, most of which are small."""
     generator = torch.Generator().manual_seed(seed)
     x = torch.randint(max(low, torch.iinfo(dtype).min), 100, (131, 173), generator=generator)
     wide = torch.randint(-2 ** 62, 2 ** 62, x.shape, generator=generator)
@@ -134,7 +135,7 @@ SPECIAL_PAIRS = torch.tensor([[a, b, c] for a in (inf, -inf, nan, 0.0, -0.0, 1e-
                               for c in (inf, nan, 0.0, 0.75)])
 case("native/special", "def f(x, y, z):\n    return torch.clamp(x, y, z), torch.nextafter(x, y), torch.hypot(x, y), torch.lerp(x, y, z)",
      *(SPECIAL_PAIRS[:, k].contiguous() for k in range(3)))
-# Conversions of all dtypes to all dtypes, in one step and through floats.
+# Conversions from each dtype to each dtype, directly and through floats.
 for dtype in DTYPES + [torch.bool, torch.float16, torch.bfloat16, torch.float32, torch.float64]:
     x = whole(torch.int8, 3).to(dtype)
     case("native/casts/%s" % str(dtype)[6:],
@@ -142,7 +143,8 @@ for dtype in DTYPES + [torch.bool, torch.float16, torch.bfloat16, torch.float32,
          "x.to(torch.float16), x.to(torch.bfloat16).to(torch.float32), x.to(torch.float32), x.to(torch.float64), x.to(torch.bool), "
          "x.t().to(torch.float32), x[:, ::2].to(torch.float16), x[:, ::2].to(torch.int16)", x.abs() if dtype != torch.bool else x)
 
-# Functions with vector kernels, also complex ones: with rests, with numbers that the vectors leave to the C library, and at the edges.
+# Functions with vector kernels, also complex ones: with elements that fill no whole vector, with numbers that the vector kernels leave
+# to the C library, and with numbers at the edges of the functions.
 inside = torch.tanh(rand(131, 173))
 for function in ("torch.atan", "torch.tan", "torch.sinh", "torch.cosh", "torch.erfc", "torch.frac", "torch.exp2"):
     case("vectors/%s" % function, "def f(x, y):\n    return %s(x), %s(y), %s(x.t())" % ((function,) * 3), rand(131, 173), special)
@@ -163,7 +165,7 @@ case("vectors/complex", "def f(x, y):\n    a, b = x.real.contiguous(), y.imag.co
 case("vectors/complex, large", "def f(x, y):\n    a, b = x.real * 4000, y.imag * 4000\n    return x / (y * 1e20), torch.polar(a, b), torch.exp(x.t() * 5)", Z,
      torch.complex(rand(131, 173, seed=2), rand(131, 173, seed=3)))
 
-# Losses of floats: enough elements for several threads, operands that are broadcast or have other strides, and special numbers.
+# Losses of floats: enough elements for several threads, operands that are broadcast or not contiguous, and special numbers.
 PROBABILITIES = torch.sigmoid(rand(131, 173))
 for loss in ("mse_loss(x, t, {})", "smooth_l1_loss(x, t, {}, 0.3)", "smooth_l1_loss(x, t, {}, 0.0)", "huber_loss(x, t, {}, 0.7)",
              "binary_cross_entropy(p, q, None, {})", "binary_cross_entropy(p, q, w, {})", "binary_cross_entropy_with_logits(x, q, None, None, {})",
@@ -204,7 +206,7 @@ for dim in (0, 1, 2, -1):
 case("cosine/long", "def f(a, b):\n    return torch.cosine_similarity(a, b, 1), torch.cosine_similarity(a.t(), b.t(), 0)", rand(3, 9001), rand(3, 9001, seed=1))
 case("cosine/special", "def f(a, b):\n    return torch.cosine_similarity(a, b, 1)", SPECIAL_PAIRS, SPECIAL_PAIRS.flip(0).contiguous())
 
-# Reductions of other dtypes, whose elements are converted in the loop.
+# Reductions of tensors that are not float32; the loop converts their elements.
 for dtype in DTYPES + [torch.bool, torch.float16, torch.float64]:
     x = whole(torch.int8, 5).to(dtype) if dtype.is_floating_point or dtype == torch.bool else whole(dtype, 5)
     extremes = "x.sum(), x.any()" if dtype == torch.bool else "x.amax(1), x.amin(0), x.amax(), x.t().amax(1), x[:, ::2].amax(1), x.argmax(1)"

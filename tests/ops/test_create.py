@@ -96,7 +96,8 @@ results("cartesian_prod", AXES, ["torch.cartesian_prod([a, b])", "torch.cartesia
 results("combinations", AXES, ["torch.combinations(a)", "torch.combinations(a, 3)", "torch.combinations(a, 2, True)", "torch.combinations(b, 3)"], axes)
 results("vander", AXES, ["torch.vander(a)", "torch.vander(a, 4, True)", "torch.vander(a * 30, 27)", "torch.vander(torch.cat([a, a])[::2], 3)", "torch.vander(b.to(torch.int64), 3)"], axes)
 
-# The CPU generator's streams; the runner seeds PyTorch with its default seed, which a session starts with.
+# The CPU generator's streams; the runner seeds PyTorch with PyTorch's default seed, with which a session of Taper also
+# starts.
 for n in (3, 15, 16, 17, 100):
     results(f"rand/{n}", "", [f"torch.rand([{n}])", f"torch.rand([{n}], dtype=torch.float64)"], rtol=1e-6, atol=1e-7)
     results(f"randn/{n}", "", [f"torch.randn([{n}])", f"torch.randn([{n}], dtype=torch.float64)", "torch.randn([3])"], rtol=1e-4, atol=1e-5)

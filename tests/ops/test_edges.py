@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Cases of every family of operators with inputs at the edges: little variance, a large offset, NaN or an infinity in one element, group
-or channel, denormal numbers, negative zero. An epsilon that is too large, or one that leaks, shows here; see test_elementwise.py."""
+"""Cases of every family of operators with inputs at the edges: little variance, a large offset, NaN or an infinity in one element, group or
+channel, denormal numbers, negative zero. These cases find an epsilon that is too large or is used at a wrong place; see test_elementwise.py."""
 import torch
 
 RECORDED_FILE = 600_000
@@ -52,7 +52,7 @@ NORMS = ["F.layer_norm(x, [7])", "F.layer_norm(x, [5, 7])", "F.group_norm(x, 3)"
 for expression in NORMS:
     for name, x in INPUTS.items():
         if "1e-12" in expression and name == "tiny variance":
-            continue  # the variance is smaller than the resolution of the numbers
+            continue  # skipped, because the variance is smaller than the resolution of the numbers
         offset = name in ("large offset", "tiny variance", "no variance")
         CASES.append(("norm/%s/%s" % (expression, name), "def f(x):\n    return %s\n" % expression, (x,), {"scale": 1e4 if offset else 4.0}))
 family("norm", ["F.batch_norm(x, c, v, d, c, False, 0.1, 1e-5)", "F.batch_norm(x, c, v, None, None, False, 0.1, 1e-3)"], INPUTS, "cdv")
@@ -64,7 +64,7 @@ family("norm", ["F.layer_norm(x, [7], w, w)", "F.normalize(x, dim=1)", "F.local_
 ACTIVATIONS = ["relu", "relu6", "gelu", "silu", "sigmoid", "tanh", "hardswish", "hardsigmoid", "hardtanh", "softplus", "leaky_relu",
                "mish", "logsigmoid", "softsign", "tanhshrink", "softshrink", "hardshrink"]
 family("activation", ["F.%s(x)" % name for name in ACTIVATIONS], INPUTS | KEPT)
-# PyTorch subtracts 1 from exp(x), which loses a small x; Taper's expm1 keeps it.
+# PyTorch subtracts 1 from exp(x), so a small x is rounded away; Taper's expm1 keeps a small x.
 family("activation", ["F.elu(x)", "F.celu(x)", "F.selu(x)"], INPUTS | KEPT, least=1.0)
 family("elementwise", ["x + 1.5", "x * 0.5", "x / 3", "-x", "x.abs()", "x.sign()", "x.floor()", "x.round()", "x.trunc()", "x.frac()", "torch.clamp(x, -1., 1.)",
                        "torch.maximum(x, -x)", "torch.minimum(x, x.flip(-1))", "torch.fmax(x, x.flip(-1))", "x == x", "x < x.flip(-1)", "x != 0", "torch.isnan(x)",

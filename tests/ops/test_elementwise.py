@@ -86,7 +86,8 @@ for op in UNARY_ANY + UNARY_NUMBER:
         case("%s/%s/%s" % (op, label(dtype), layout), ("x", "torch.%s(x)" % op), build((SHAPE, dtype, layout)))
 for expression, layout in itertools.product(ACTIVATIONS, LAYOUTS):
     case("%s/%s" % (expression, layout), ("x", "torch.nn.functional.%s" % expression), build((SHAPE, torch.float32, layout)))
-# A dimension of size 1 whose stride differs from a contiguous tensor's: some operators keep the stride, others do not.
+# A dimension of size 1 whose stride differs from a contiguous tensor's: some operators keep this stride, and some do
+# not.
 for op in ["torch.%s(x)" % op for op in UNARY_FLOAT + UNARY_ANY + UNARY_NUMBER] + ["torch.nn.functional." + op for op in ACTIVATIONS]:
     case("one/" + op, ("x", op.replace("(x", "(x.transpose(0, 1)", 1)), build(((1, 3, 4),)))
 for op in "exp log sqrt sin cosh tanh asin atanh sigmoid reciprocal abs angle square sgn isnan neg".split():
@@ -99,15 +100,15 @@ case("frexp", ("x", "torch.frexp(x)"), build((SHAPE,)))
 case("polygamma", ("x", "torch.polygamma(2, x)"), lambda: [tensor((3, 4), low=0.5)])
 for op in ("i0(x)", "special.i0e(x)", "special.i1(x)", "special.i1e(x)", "special.ndtr(x)", "special.ndtri(x * 0.05 + 0.5)", "digamma(x)", "lgamma(x)", "atanh(x / 9)",
            "polygamma(1, x)", "exp(x * 80)", "expm1(x)", "log(x.abs() * 1e-3)", "log1p(x.abs())", "tanh(x)", "sigmoid(x * 9)"):
-    for dtype in (torch.float32, torch.float64)[:1 if "polygamma" in op else 2]:  # PyTorch's polygamma has errors of 1e-9
+    for dtype in (torch.float32, torch.float64)[:1 if "polygamma" in op else 2]:  # float64 is skipped for polygamma, because PyTorch's result has errors of 1e-9
         case("grid/%s/%s" % (op, label(dtype)), ("x", "torch." + op), lambda dtype=dtype: [torch.linspace(-9.13, 9.17, 777, dtype=dtype)])
 for op in ("x + y", "x - y", "x * y", "x / y", "torch.add(x, y, alpha=2)", "torch.sub(x, y, alpha=0.5)", "x * 3", "2 / x", "x.t() * y.t()", "F.silu(x)"):
     case("doubles/" + op, ("x, y", op.replace("F.", "torch.nn.functional.")), build(((5, 37), torch.float64), ((5, 37), torch.float64)))
-for n in (5, 9, 17, 31, 33, 40, 41):  # many and few rows, with an operand of one row that is used for all of them
+for n in (5, 9, 17, 31, 33, 40, 41):  # many and few rows, with a second operand of one row that is used for all rows
     for rows in (3, 40):
         case("same rows/%d/%d" % (n, rows), ("x, y", "[torch.max(x, y), x / y, y / x, x + y, x * y, x - y, torch.add(x, y, alpha=3), torch.atan2(y, x), x[:, :, 1:] * y[..., 1:], x[:, ::2] / y, x.mul(y[0])]"),
              lambda n=n, rows=rows: [tensor((4, rows, n), special=False), tensor((4, 1, n), special=False, seed=9)])
-for n in (2, 3, 4, 7, 8, 9):  # short rows, each with one element of the other operand: elements with gaps, or the same element for all rows
+for n in (2, 3, 4, 7, 8, 9):  # short rows, each combined with one element of the second operand: elements with gaps between them, or one element for all rows
     case("spread/%d" % n, ("x, y", "[x[:, :, :{0}] * y[:, :, :1], y[:, :, 1:2] - x[:, :, :{0}].contiguous(), x[:, :, :{0}] / y[:, :1, :1], torch.add(x[0, :, :{0}], y[0, :, :1], alpha=2), "
                            "torch.maximum(x[:, :, :{0}], y[:1, :, :1]), torch.where(x[:, :, :{0}] > y[:, :, :1], x[:, :, :{0}], y[:, :, :1])]".format(n)),
          lambda: [tensor((5, 40, 12), special=False), tensor((5, 40, 12), special=False, seed=3)])

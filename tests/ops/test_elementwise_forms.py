@@ -15,7 +15,7 @@ special_sinc special_entr special_erfcx special_log_ndtr special_ndtr angle sign
 hardshrink softshrink softplus log_sigmoid glu special_digamma special_gammaln special_psi""".split()
 NO_INTEGERS = "elu celu gelu silu mish hardswish hardsigmoid hardshrink softshrink softplus log_sigmoid glu frac special_ndtri leaky_relu".split()
 NO_FLOATS = ["bitwise_not"]
-# For these operators out= gets a copy of the result, so it may have any dtype and is contiguous.
+# These operators copy their result to the out tensor, so it may have any dtype and is contiguous.
 COPIED = "relu celu isnan isinf special_ndtr bitwise_not signbit isneginf isposinf".split()
 for name in UNARY:
     CASES += forms(name, other=None if name in COPIED else True, *([] if name in NO_FLOATS else ["x", *(["x.t()"] if name not in COPIED else []), "e", "s", "d"]), *([] if name in NO_INTEGERS else ["i", "b"]))
@@ -37,7 +37,7 @@ for name in "add sub subtract mul multiply div divide true_divide rsub floor_div
     if name not in ("rsub",):
         CASES += [plain(f"{name}_/{t}, {o}", f"torch.ops.aten.{name}_(({t}).clone(), {o})") for t, o in (("p", "x"), ("p", "r"), ("p", "s"), ("p", "i"))]
     if name not in ("atan2", "arctan2"):
-        alias = name in ("subtract", "multiply", "divide", "true_divide", "floor_divide")  # aliases have no .out form for a number
+        alias = name in ("subtract", "multiply", "divide", "true_divide", "floor_divide")  # skipped for aliases, which have no .out form for a number
         CASES += forms(name, "p, 2", "p, 1.5", "j, 3", in_place=False, other=None, out=not alias)
         CASES += forms(name, "p.t(), -2", in_place=False, other=None, out=not alias)
         if name != "rsub":
@@ -89,7 +89,8 @@ CASES += [plain(f"{name}/{factor}/{of}", f"torch.ops.aten.{name}({SPREAD % of}[:
 for name in "xlogy special_xlogy special_xlog1py special_zeta".split():
     CASES += forms(name, "p, u + 1", "p.t(), p.t()", "p, 2.5", "p, p[1]")
 CASES += forms("gcd", "i, j", "i.t(), j.t()", "i, n", "k, k") + forms("lcm", "i, j", "i, n", "k, k") + forms("heaviside", "x, y", "i, j", "x, s", "b, c", "x, d", "i, k", "x, n")
-# Arguments near a large a, where the function changes over thousands: PyTorch's float64 results have errors of 1e-10 here too.
+# Arguments near a large a, where the function changes over thousands: PyTorch's float64 results have errors of 1e-10 for these
+# arguments, so only float32 is compared.
 CASES.append(("igamma/large", "def f():\n    a = torch.tensor([[1e4], [3e5], [8504701.0], [1e8], [86900000000.5]], dtype=torch.float64)\n    x = a + torch.tensor([0., 0.5, -0.5, 3., -3., 4.4], dtype=torch.float64) * a.sqrt()\n"
               "    return (torch.igamma(a, x), torch.igammac(a, x), torch.igamma(a, 2 * a), torch.igammac(a, 2 * a), torch.igamma(a, a / 2))\n", (), {"rtol": 1e-9}))
 CASES += forms("ldexp", "x, k", "x.t(), k.t()", "x, n", in_place=True, other=None) + forms("ldexp", "i, k", in_place=False)
@@ -144,7 +145,7 @@ CASES += forms("_add_relu", "x, y", "x, y, alpha=2", "x, 0.5", "x.t(), y.t()", "
 CASES += [plain("_add_relu/scalar alpha", "torch.ops.aten._add_relu(x, 0.5, 2)", "torch.ops.aten._add_relu(i, j)")]
 CASES += forms("native_dropout", "x, 0.0, True", "x, 0.5, False", "x.t(), 0.5, False", "x[:, ::2], 0.5, False", other=None)
 
-# Operators that lack some of these forms, or need other arguments for them.
+# Operators that lack some of the forms functional, out= and in-place, or need other arguments for a form.
 for dtype in "Byte Char Double Float Half Int Long Short".split():
     CASES += [plain(f"_cast_{dtype}", *(f"torch.ops.aten._cast_{dtype}({t})" for t in ("x", "i", "b", "x.t()", "e", "d", "h")))]
 CASES += [plain("_conj", "torch.ops.aten._conj(z).resolve_conj()", "torch.ops.aten._conj(z.t()).resolve_conj()")]

@@ -43,7 +43,7 @@ for number, x in enumerate(INPUTS):
 for view in ("x.transpose(1, 3)", "x[:, :, 1:3]", "x[:, :, :1].expand(2, 3, 4, 5)", "x.flip(1)[..., ::2]"):
     case(f"view/{view}", "x: Tensor", f"torch.fake_quantize_per_tensor_affine({view}, 0.1, 3, 0, 255)", IMAGE)
 
-# Per channel: zero points that are integers, floats, and learned ones.
+# Quantization per channel, with zero points that are integers, that are floats, and that are learned.
 POINTS = [("int", torch.tensor([1, 200, 3], dtype=torch.int32)), ("float", torch.tensor([1.5, -2.25, 300.0])), ("half", torch.tensor([1.5, -2.25, 300.0]).half())]
 for number, x in enumerate([IMAGE, LAST, numbers(2, 3), numbers(4, 3, 2), EXTREMES.reshape(6, 3), TIES.reshape(300, 3)]):
     for kind, points in POINTS:

@@ -12,7 +12,7 @@ def case(name, source, builder, **options):
     CASES.append((name, source if "\n" in source else "def f(%s):\n    return %s\n" % tuple(source.split(" : ")), builder, options))
 
 
-SINGLE = {"rtol": 1e-5, "atol": 1e-6}  # for results that are computed in float32, with any dtype
+SINGLE = {"rtol": 1e-5, "atol": 1e-6}  # tolerance for results that PyTorch computes in float32 for any dtype
 
 
 def numbers(*shape, dtype=torch.float32, seed=1):
@@ -29,7 +29,8 @@ def args(*makers):
 
 
 def ends(*lists):
-    """Yields all choices of each list, combined with the first choice of the other lists; then the last choices together."""
+    """Yields combinations of one choice from each list: every choice of each list with the first choices of the other lists, and at the end all
+    last choices."""
     for i, own in enumerate(lists):
         for choice in own if i == 0 else own[1:]:
             yield tuple(choice if j == i else other[0] for j, other in enumerate(lists))
@@ -119,7 +120,7 @@ for op in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
             case("%sn/%s/%s/%s" % (op, s, dim, norm), "x : torch.fft.%sn(x, %s, %s, %s)" % (op, s, dim, norm), args(default))
     for s, dim, norm in ends(("None", "[4]", "[5, 3]"), ("[-2, -1]", "[0, 2]", "[-1, 1]", "[2]", "[0, 1, 2]"), NORMS):
         case("%s2/%s/%s/%s" % (op, s, dim, norm), "x : torch.fft.%s2(x, %s, %s, %s)" % (op, s, dim, norm), args(default))
-    if op not in ("fft", "ifft"):  # for these two PyTorch's result is not initialized
+    if op not in ("fft", "ifft"):  # skipped for fft and ifft, because PyTorch's result is not initialized
         case(op + "n/no dims", "def f(x):\n    d: List[int] = []\n    return torch.fft.%sn(x, dim=d)\n" % op, args(default))
     case(op + "n/scalar", "x : torch.fft.%sn(x)" % op, args(numbers()))
     case(op + "n/empty", "x : torch.fft.%sn(x)" % op, args(numbers(2, 0, 3)))
@@ -279,7 +280,7 @@ def spectrogram(x, n_fft: int, hop: int, power: Optional[float]):
 
 
 def script(name, text, builder, **options):
-    """text is the body of def f, which may call the functions above. Makes a whole model, with many layers."""
+    """Adds a case that is a whole model. text: the body of def f, which may call the functions above."""
     CASES.append((name, MEL + text, builder, {"whole": True} | options))
 
 

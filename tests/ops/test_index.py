@@ -47,7 +47,7 @@ CASES += [
 ]
 add("nonzero", ["(x > 0).nonzero()", "torch.nonzero(x[:0])", "torch.where(x > 0)", "torch.argwhere(x > 1)", "x[0].nonzero_numpy()",
                 "torch.tensor(3.0).nonzero()"], layouts=ALL)
-# The library joins dimensions of few elements.
+# Shapes whose dimensions the library treats as one, because they have few elements.
 for shape in ((20, 16, 16, 1), (7, 3, 5), (2, 3, 300), (3, 256), (300, 2, 2), (2, 0, 3), (1, 1, 1), (2, 257, 1)):
     CASES.append((f"nonzero/{shape}", "def f(x: Tensor):\n    return ((x > 0).nonzero(), x.nonzero(), (x > 1).nonzero_numpy())\n",
                   lambda shape=shape: (torch.randn(shape, generator=torch.Generator().manual_seed(len(shape))).round(),)))
@@ -109,7 +109,8 @@ for expression in ("x[torch.tensor([4])]", "x[:, torch.tensor([-6])]", "x[torch.
                    "x.scatter_reduce(0, torch.zeros([1, 1, 1], dtype=torch.int64), x, 'median')"):
     raises(expression)
 
-# A mask without dimensions is not an index. If it is the only one, a single number is assigned by masked_fill.
+# A mask without dimensions is not an index. If such a mask is the only index, PyTorch assigns a single number with
+# masked_fill.
 T, F0 = "torch.tensor(True)", "torch.tensor(False)"
 for k in (f"y[{T}] = -1", f"y[{F0}] = -1", f"y[{T}, 0] = 5", f"y[{F0}, 0] = 5", f"y[0, {T}] = 5", f"y[:, {T}] = 9", f"y[{T}, i] = 9", f"y[{F0}, i] = 9",
           "y[torch.tensor(1, dtype=torch.uint8)] = 2", "y[y[0, 0, 0] > -9] = 3", f"y[{T}] = x * 2", f"y = x[{T}]", f"y = x[{F0}]", f"y = x[{T}, i]", f"y = x[i, {F0}]",
@@ -134,7 +135,7 @@ for k in ("scatter(x, 0, e, x)", "scatter(x, 0, e, 1.0)", "scatter_add(x, 0, e, 
 for index in ([0], [0, 0], [0, 1], [-1]):
     CASES.append((f"index_select/number-{index}", f"def f(x: Tensor, i: Tensor):\n    return torch.index_select(x, 0, i)\n", (torch.tensor(2.5), torch.tensor(index, dtype=torch.int64))))
 
-# Enough elements for sorting by digits, binary searches, and copies of whole rows.
+# Tensors that are large enough for sorting by digits, binary searches, and copies of whole rows.
 
 
 def longer(seed=5):

@@ -64,7 +64,7 @@ def h(*sizes):
 
 
 def t(expression, count):
-    """Converts to a tuple, because named tuples do not pass the comparison."""
+    """Returns (result, line before it) that convert a named tuple to a tuple, because the comparison does not support named tuples."""
     return ", ".join(f"x[{i}]" for i in range(count)), f"x = {expression}"
 
 
@@ -260,7 +260,7 @@ for driver in ("gels", "gelsy", "gelsd", "gelss"):
                  ((2, 4, 4), (2, 4, 1)), ((2, 5, 3), (1, 5, 2))):
         tuples(f"lstsq-{driver}-{a}-{b}", f"torch.linalg.lstsq(a, b, driver='{driver}')", 4, r(*a), r(*b, seed=1),
                dtypes=DTYPES if a == (5, 3) else FEW)
-    if driver != "gelsy":  # PyTorch's gelsy returns columns in any order
+    if driver != "gelsy":  # skipped for gelsy, whose columns PyTorch returns in any order
         add(f"lstsq-{driver}-rcond", "x[0], x[1], x[2], x[3]", [random(5, 3), random(5, 2, seed=1)], FOUR,
             f"x = torch.linalg.lstsq(a, b, rcond=0.5, driver='{driver}')")
     if driver != "gels":
@@ -354,7 +354,7 @@ OUT = {"inverse": "torch.inverse(a, out=o)", "cholesky": "torch.linalg.cholesky(
 for name, call in OUT.items():
     for which, start in (("fresh", "torch.empty([0])"), ("same", "torch.zeros([4, 4])" if name != "matrix_norm" else "torch.zeros([])"),
                          ("self", "a")):
-        if name in ("matrix_norm", "matrix_power", "triangular") and which == "self":  # PyTorch overwrites an operand that it still reads
+        if name in ("matrix_norm", "matrix_power", "triangular") and which == "self":  # skipped, because PyTorch overwrites an operand that it still reads
             continue
         add(f"out-{name}-{which}", "o", [positive(4, 4)], ONE, f"o = {start}\n{call}")
 add("out-svd", "u, s, v", [random(4, 3)], THREE, "u = torch.empty([0])\ns = torch.empty([0])\nv = torch.zeros([3, 3])\n"

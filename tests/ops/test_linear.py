@@ -66,7 +66,8 @@ for dtype, close in (("torch.bfloat16", {"rtol": 1e-2, "atol": 1e-2}),):
     for rows in (1, 3, 4, 5, 37):
         for k, n in ((1, 1), (7, 3), (33, 17), (64, 48), (130, 65)):
             add(f"linear-{dtype}-{rows}-{k}-{n}", "F.linear(a / 4, b / 4, c).float()", (rows, k), (n, k), (n,), dtype=dtype, options=close)
-        # PyTorch 1.13 adds in bfloat16 here. All sums of these numbers are integers up to 80, which bfloat16 can represent.
+        # PyTorch 1.13 adds in bfloat16 for transposed weights. All sums of these numbers are integers up to 80, which
+        # bfloat16 can represent.
         add(f"linear-{dtype}-{rows}-turned", "F.linear(a.round().clamp(-2, 2), b.round().clamp(-2, 2).t()).float()", (rows, 20), (20, 9),
             dtype=dtype, options={"rtol": 0, "atol": 0})
         add(f"linear-{dtype}-{rows}-part", "F.linear(a[:, ::2] / 4, (b / 4)[:, 3:13], c[:9]).float()", (rows, 20), (9, 15), (12,), dtype=dtype, options=close)
@@ -93,7 +94,8 @@ for dtype in ("torch.int64", "torch.int32", "torch.float64"):
 for sizes in (((300, 3, 3), (300, 3, 3)), ((2, 5, 4, 4), (5, 4, 1)), ((50, 2, 7), (50, 7, 3)), ((64, 3, 4), (4, 2))):
     add(f"matmul-tiny-{sizes[0]}", "torch.matmul(a, b)", *sizes)
 add("matmul-tiny-turned", "torch.matmul(a.transpose(1, 2), b.transpose(1, 2))", (40, 3, 5), (40, 4, 3))
-# Few rows, few columns, or small depth: sizes for which a kernel is just faster than a loop, and just slower.
+# Few rows, few columns, or small depth: sizes for which a kernel is just faster than a loop, and sizes for which it is
+# just slower.
 for sizes in (((3, 3, 64), (3, 64, 224)), ((2, 2, 64), (2, 64, 33)), ((1, 64), (64, 50)), ((5, 28, 64), (5, 64, 2)), ((2, 130, 33), (2, 33, 4)), ((4, 31), (31, 3)),
               ((7, 1030), (1030, 2)), ((3, 64, 3), (3, 3, 64)), ((2, 64, 1), (2, 1, 80)), ((2, 33, 2), (2, 2, 70)), ((70, 40), (40, 1)),
               ((2, 9, 33), (2, 33, 130)), ((16, 40), (40, 65)), ((3, 40, 8), (3, 8, 5)), ((4, 8, 8), (4, 8, 4))):
@@ -179,7 +181,7 @@ for shape in ((2, 4), (4,), (2, 3, 4), (0, 4)):
     add(f"prepacked-{shape}", PACKED.format("None", "None"), shape, (5, 4), (5,))
     add(f"prepacked-clamped-{shape}", PACKED.format("-0.5", "1"), shape, (5, 4), (5,))
 
-# inner with a number is a product of elements, with its dtypes and strides.
+# torch.inner with a 0-D tensor is an elementwise product, with the dtypes and strides of mul.
 CASES += [("inner/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    return (torch.inner(x, n.double()), torch.inner(x.int(), n), torch.inner(torch.tensor(2), x), torch.inner(n.double(), x.half()),\n"
            "            torch.inner(x.int(), torch.tensor(2)), torch.inner(x > 0, torch.tensor(True)), torch.inner(x > 0, torch.tensor(2)), torch.inner(x.t(), n), torch.inner(n, x.t()),\n"
            "            torch.inner(torch.tensor(2).int(), n.double()), torch.inner(n, n), torch.inner(x[:0], n))\n", (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)),)),

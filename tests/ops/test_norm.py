@@ -104,7 +104,7 @@ for reduction in (0, 1, 2):
                   f"    return torch.ops.aten.nll_loss2d(x, t, None, {reduction})\n",
                   lambda: (random(2, 4, 1, 3), torch.tensor([[[0, 1, -100]], [[3, 2, 2]]]))))
 
-# 2^40 samples without elements: no loop may count them.
+# 2^40 samples without elements: no loop may visit the samples.
 for reduction in (1, 2):
     CASES.append((f"cross_entropy_loss-no-elements-{reduction}", "def f(x: Tensor, t: Tensor) -> Tensor:\n"
                   "    x, t = x[:0].as_strided([1 << 40, 2, 0], [0, 0, 0]), t[:0].as_strided([1 << 40, 0], [0, 0])\n"
@@ -182,7 +182,7 @@ for shape in ((5, 24, 1, 2), (3, 24, 3, 3), (2, 24, 7, 7), (2, 24, 4, 5)):
                        ("native", "torch.native_group_norm(x, w, b, %d, 24, %d, 3, 1e-05)" % (shape[0], shape[2] * shape[3])),
                        ("instance", "torch.instance_norm(x, w, b, None, None, True, 0.1, 1e-05, False)")):
         if name == "instance" and shape[3] == 2:
-            continue  # planes of two nearly equal pixels, in which the rounding of the mean exceeds any tolerance
+            continue  # skipped: in planes of two nearly equal pixels, the rounding of the mean exceeds any tolerance
         many = 48 if name == "apart" else 24
         CASES.append((f"small-planes/{shape[2]}x{shape[3]}/{code}", f"def f({THREE}):\n    return {code}\n", lambda shape=shape, many=many: (
             random(*shape) * 3 + 1, random(many, seed=1), random(many, seed=2))))

@@ -42,7 +42,7 @@ for name, calls in {"index_select": (f"x, 0, {V}", f"x, 1, {V}"), "index_add": (
                     "unique_dim": ("i, 0, True, True, True",), "unique_dim_consecutive": ("i, 0", "i, 1, True, True"), "unique_consecutive": ("k", "k, True, True"), "index_put": (f"x, {L}, y[:2]", f"x, {L}, y[:2], True"),
                     "_index_put_impl": (f"x, {L}, y[:2]", f"x, {L}, y[:2], True")}.items():
     CASES += forms(name, *calls)
-CASES += forms("index", f"x, {L}", other=False)  # PyTorch copies the bytes of one dtype into another
+CASES += forms("index", f"x, {L}", other=False)  # no out tensors of another dtype, because PyTorch copies bytes without converting them
 CASES += forms("nonzero", "b", "x")
 CASES += [case("embedding_renorm", f"    a = x.clone()\n    b = {A}embedding_renorm_(a, k, 0.5, 2.0)\n    return a, b, {A}embedding_renorm(x, k, 0.5, 2.0)\n", "x k", pool=POOL)]
 for mode in range(3):
@@ -81,7 +81,7 @@ for name, calls in {"thnn_conv2d": (f"q, {W2}, [2, 2]",), "_slow_conv2d_forward"
 CASES += [plain("_convolution_mode", f"{A}_convolution_mode(q, {W2}, None, [1, 1], 'same', [1, 1], 1)", f"{A}_convolution_mode(q, {W2}, None, [2, 2], 'valid', [1, 1], 1)", f"{A}conv3d(f, {W3}, None, [1, 1, 1], 'same')")]
 CASES += [plain("_convolution deprecated", f"{A}_convolution(q, {W2}, None, [1, 1], [0, 0], [1, 1], False, [0, 0], 1, False, False, False)")]
 
-# Writes to elements that share memory: PyTorch refuses them in most operators, and warns in some.
+# Writes to elements that share memory: PyTorch refuses such writes in most operators, and only warns in some.
 OVERLAPPING = ("y.abs_()", "y.add_(1)", "y += z", "y.mul_(2)", "y.clamp_(0, 1)", "y.fill_(1)", "y.zero_()", "y.copy_(z)", "y.masked_fill_(z > 0, 1.0)", "y.masked_scatter_(z > 0, z)", "y.lerp_(z, 0.5)",
                "y.addcmul_(z, z)", "y.addmm_(torch.ones(3, 3), z)", "y.addr_(torch.ones(3), torch.ones(4))", "y.t().addmv_(torch.ones(4, 4), torch.ones(4))", "y.gt_(0)",
                "y.scatter_(0, i, z)", "y.scatter_(0, i, 1.0)", "y.scatter_add_(0, i, z)", "y.index_add_(0, i[:3, 0], z)", "y.index_copy_(0, i[:3, 0], z)", "y.index_fill_(0, i[:2, 0], 1.0)",

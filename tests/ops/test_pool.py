@@ -50,7 +50,8 @@ for expression in ("torch.ops.aten.max_pool2d_with_indices(x, [3, 2], [2, 2], [1
 add("max_pool2d-one-channel", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 1, 1, 9, 7, layouts=["contiguous", "channels_last"])
 for dtype in (torch.float64, torch.bfloat16):
     add(f"max_pool2d-{dtype}", "torch.max_pool2d(x, [3, 3], [2, 2], [1, 1])", 2, 5, 9, 7, dtype=dtype)
-# Rows of doubles: windows inside the row, windows that the row's ends cut, no window inside, and zeros of both signs.
+# Rows of doubles: windows inside the row, windows that reach beyond the row's ends, rows without a window inside, and
+# zeros of both signs.
 for i, window in enumerate(WINDOWS + ["[2, 2], [2, 2]", "[1, 5], [1, 1], [0, 2]", "[2, 17], [1, 3], [1, 8], [1, 1], True", "[3, 4], [5, 4], [1, 2], [1, 6], True", "[9, 40], [1, 1], [4, 20]"]):
     add(f"max_pool2d-rows-{i}", f"torch.max_pool2d(x, {window})", 2, 3, 9, 23, dtype=torch.float64)
     add(f"max_pool2d-zeros-{i}", f"torch.max_pool2d(x.clamp(-1, 0.5).round(), {window}).reciprocal()", 1, 2, 9, 37, dtype=torch.float64, layouts=["contiguous", "transposed"])
@@ -142,7 +143,8 @@ CASES += [("whole/exact", "def f(x: Tensor):\n    return torch.ops.aten.max_pool
            {"expect": lambda x: torch.stack([torch.stack([x[0, :, 2], x[0, :, 3], x[0, :, 1]], 1)])}),
           ("whole/one dimension", "def f(x: Tensor):\n    return torch.max_pool1d(x, [2])\n", (torch.arange(8).reshape(1, 2, 4),)),
           ("whole/adaptive", "def f(x: Tensor):\n    return torch.ops.aten.adaptive_max_pool2d(x, [2, 2])\n", (torch.arange(16).reshape(1, 4, 4),))]
-# Small planes, of which a vector's lanes compute several side by side, with some left over, equal maxima and NaN.
+# Small planes, several of which a vector computes side by side: numbers of planes that do not fill vectors, equal
+# maxima, and NaN.
 TIES = "    x = torch.where(x > 1.5, x / 0 - x / 0, x.mul(2).round())\n"
 for h, w in ((3, 3), (6, 6), (7, 7), (1, 5), (2, 64), (4, 20), (14, 14), (9, 16)):
     for window in ("[2, 2], [2, 2], [1, 1]", "[3, 3], [2, 2], [1, 1]", "[3, 3], [1, 1], [1, 1]", "[5, 5], [1, 1], [2, 2]", "[1, 1], [1, 2]", "[3, 3], [2, 2], [1, 1], %s True"):

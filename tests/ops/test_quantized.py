@@ -14,7 +14,7 @@ def numbers(*shape, spread=3.0):
 
 
 def quantized(name, body, *inputs, qparams=FEW, head="x: Tensor"):
-    """Returns the body with q, a quantized x."""
+    """Adds a case for each layout and quantizer: the body with q, a quantized x."""
     for dtype, scale, zero_point in qparams:
         source = f"def f({head}):\n    q = torch.quantize_per_tensor(x, {scale}, {zero_point}, torch.{dtype})\n    return {body}"
         for number, x in enumerate(inputs):
@@ -81,7 +81,7 @@ per_channel("quantize_axis3", Q, 3)
 per_channel("quantize_vector", Q, 0, (6,))
 per_channel("quantize_qint8", Q, 0, (6, 3), "qint8")
 per_channel("quantize_qint32", Q, 1, (6, 3), "qint32")
-for dtype in ("quint8", "qint8"):  # rows of one channel, channels side by side, and more channels than a vector has lanes
+for dtype in ("quint8", "qint8"):  # the axis is outermost (rows of one channel) or innermost (channels side by side), also with more channels than a vector has lanes
     for axis, shape in ((0, (6, 70)), (0, (5, 1100)), (1, (9, 21)), (1, (2, 3, 17)), (1, (3, 2, 15)), (2, (2, 2, 40)), (0, (3, 1)), (1, (0, 3, 4))):
         per_channel(f"rows/{axis}/{'x'.join(map(str, shape))}/{dtype}", "(q, q.dequantize())", axis, shape, dtype)
     CASES.append((f"channels/extremes/{dtype}", f"def f(x: Tensor):\n    s, z = torch.tensor([1.0, 0.3]), torch.tensor([0, 77])\n    return (torch.quantize_per_channel(x, s, z, 0, torch.{dtype}).int_repr(), "
@@ -93,8 +93,8 @@ per_channel("dequantize_last0", "(q.contiguous(memory_format=torch.channels_last
 per_channel("quantize_last", "torch.quantize_per_channel(x.contiguous(memory_format=torch.channels_last), torch.tensor([0.1, 0.2, 0.3]), torch.tensor([1, 2, 3]), 1, torch.quint8)")
 per_channel("q_scale", "q.q_scale()")
 per_channel("make", "torch._make_per_channel_quantized_tensor(q.int_repr(), torch.tensor([0.1, 0.2, 0.3]), torch.tensor([1, 2, 3]), 1).dequantize()")
-# Parts for which PyTorch moves the axis, so that it raises later, are omitted (select of a dimension after the axis,
-# unsqueeze_).
+# Parts of which PyTorch gets the axis wrong, so that it raises an error later, are omitted (select of a dimension after
+# the axis, unsqueeze_).
 PARTS = ("q[1:]", "q[:, 1:]", "q[:, ::2]", "q.narrow(1, 1, 1)", "q.chunk(2, 1)[1]", "q.split(1, 1)[2]", "q.unbind(0)[1]", "q[0]", "q[0:1]", "q.split([1, 2], 1)[1]", "q.unsqueeze(0)", "q.unsqueeze(1)",
          "q.unsqueeze(-1)", "q.clone()", "q.contiguous()", "q.detach()", "q.view(2, 3, 4, 4, 1)", "q[0:1].squeeze(0)", "q[:, :, 0:1].squeeze(2)")
 for axis, skipped in ((0, ()), (1, ()), (2, ())):
@@ -118,7 +118,7 @@ quantized("empty_like", "(torch.empty_like(q).q_scale(), torch.empty_like(q).q_z
 quantized("fill_", "q.fill_(0.7)", IMAGE, LAST, qparams=QPARAMS)
 quantized("equal", "(torch.equal(q, q), torch.equal(q, q.clone()), torch.equal(q, x), torch.equal(q, torch.quantize_per_tensor(x, 0.5, 3, torch.quint8)), torch.equal(q, q[0]))", IMAGE)
 
-# PyTorch has no kernels for these calls, so Taper must refuse them and never compute with the integers.
+# PyTorch has no kernels for these calls, so Taper must refuse the calls, and must not compute with the stored integers.
 for refused in ("torch.isin(q, q)", "torch.unique(q)", "torch.searchsorted(q.flatten(), q)", "torch.mode(q)[0]", "q + q", "q * 2", "q - q", "q.abs()", "q.exp()", "q.sum()", "torch.matmul(q, q)", "q @ q.transpose(2, 3)", "torch.softmax(q, 1)", "q.float()", "q.long()", "q.neg()",
                 "q.sqrt()", "q.cumsum(0)", "q.argmax()", "torch.nn.functional.conv2d(q, q)", "torch.nn.functional.linear(q, q)", "torch.where(q.int_repr() > 2, q, q)", "torch.where(q.int_repr() > 2, x, q)",
                 "q.add_(1)", "q.mul_(q)", "x.add_(q)", "torch.nn.functional.layer_norm(q, [5])", "torch.einsum('nchw,nchw->n', q, q)", "q.tril()", "torch.addcmul(q, q, q)",
@@ -156,7 +156,8 @@ for body in ("torch._empty_affine_quantized([2])", "torch._empty_affine_quantize
              "torch.zeros_like(q)", "torch.ones_like(q, dtype=torch.float32)", "torch.rand_like(q)", "torch._empty_affine_quantized([2], dtype=torch.quint8, memory_format=torch.channels_last)"):
     quantized(f"empty/refused/{body}", body, IMAGE, qparams=FEW[:1])
 
-# Forms with an out tensor, which gets the result's scale and zero point. It is empty or has the result's sizes.
+# Forms with an out tensor, which gets the result's scale and zero point. The out tensor is empty or has the result's
+# sizes.
 W = "torch.quantize_per_tensor(torch.zeros({}), 0.5, 1, torch.quint8)"
 for form, arguments in [("_adaptive_avg_pool2d.out", "[2, 2]"), ("channel_shuffle.out", "3"), ("clone.out", ""), ("constant_pad_nd.out", "[1, 1], 0.5"), ("flip.out", "[1]"),
                         ("ones_like.out", ""), ("mean.out", "[1]"), ("mean.out", "[2, 3], True"), ("pixel_unshuffle.out", "1"), ("relu.out", ""), ("repeat.out", "[1, 2, 1, 1]"),
@@ -172,7 +173,8 @@ for form in ("add", "add_relu", "mul", "mul_relu"):
 for body in (f"torch.sigmoid(q, out={W.format('[0]')})", "torch.ops.aten.relu(q, out=torch.zeros([0]))", f"torch.ops.quantized.add_out(q, q, {W.format('[2]')})"):
     quantized(f"out/refused/{body}", body, IMAGE, qparams=FEW[:1])
 
-# PyTorch dequantizes a plain tensor to floats, and refuses to convert a quantized one.
+# In PyTorch, dequantize of a tensor that is not quantized gives floats, and a quantized tensor cannot be converted to
+# another dtype.
 CASES += [
     ("dequantize/plain", "def f(x: Tensor):\n    y = x.dequantize()\n    y += 1\n    return (x, y, x.double().dequantize(), torch.dequantize(x.half()), (x * 3).int().dequantize(),\n"
      "            x.double().t().dequantize(), x.double()[:, ::2].dequantize())\n", (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)),)),

@@ -45,7 +45,7 @@ def case(name, x, outs, kernel, stride=(1, 1), padding=(0, 0), dilation=(1, 1), 
     CASES.append((f"{name}-{operator}-{tuple(x.shape)}-{outs}-k{kernel}-s{stride}-p{padding}-d{dilation}-g{groups}", layer(operator, packed), (x, *numbers)))
 
 
-for ins in (5, 8, 12, 15, 16, 33):  # pointwise
+for ins in (5, 8, 12, 15, 16, 33):  # pointwise convolutions, with numbers of channels around the kernels' widths
     for outs in (1, 7, 16, 17, 31, 32, 33, 65):
         case("pointwise", floats(pick(1, 2), ins, pick(1, 3, 7), pick(1, 4, 9)), outs, (1, 1))
 for i in range(40):
@@ -55,23 +55,23 @@ for i in range(40):
     groups = pick(1, 1, 1, 2, 3)
     case("dense", floats(pick(1, 2, 3), groups * pick(2, 5, 8, 13), *size), groups * pick(3, 16, 21), tuple(kernel), (pick(1, 2, 3), pick(1, 2)),
          tuple(int(rng.integers(0, k + 1)) for k in kernel), dilation, groups)
-for ins in (1, 2, 3, 4):  # stems
+for ins in (1, 2, 3, 4):  # first layers, with few input channels
     for kernel in ((3, 3), (7, 7), (2, 5), (1, 3)):
         case("stem", floats(pick(1, 2), ins, pick(9, 16), pick(7, 13)), pick(5, 32, 40), kernel, (pick(1, 2), pick(1, 2)), (kernel[0] // 2, int(rng.integers(0, kernel[1]))),
              (pick(1, 2) if kernel[0] < 4 else 1, 1))
-for channels in (2, 3, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 96, 97, 130, 144):  # depthwise
+for channels in (2, 3, 15, 16, 17, 31, 32, 33, 48, 63, 64, 65, 96, 97, 130, 144):  # depthwise convolutions, with numbers of channels around the vectors' widths
     for kernel in ((3, 3), pick((5, 5), (1, 3), (3, 1), (2, 2), (7, 7), (4, 3))):
         dilation = (pick(1, 1, 2), pick(1, 1, 2))
         size = [max(1, d * (k - 1) + 1 - pick(0, 2) + int(rng.integers(0, 9))) for k, d in zip(kernel, dilation)]
         padding = tuple(d * (k - 1) // 2 + (1 if s < d * (k - 1) + 1 else 0) for k, d, s in zip(kernel, dilation, size))
         case("depthwise", floats(pick(1, 2), channels, *size), channels, kernel, (pick(1, 2), pick(1, 2, 3)), padding, dilation, channels)
-for i in range(12):  # one dimension
+for i in range(12):  # convolutions over one dimension
     groups = pick(1, 1, 2, 8)
     ins = 8 if groups == 8 else groups * pick(1, 3, 8)
     case("line", floats(pick(1, 2), ins, int(rng.integers(5, 20))), 8 if groups == 8 else groups * pick(4, 9), (pick(1, 3, 5),), (pick(1, 2),), (pick(0, 1, 2),), (pick(1, 1, 2),), groups)
 case("large", floats(1, 64, 28, 28), 128, (3, 3), (2, 2), (1, 1))
 case("large", floats(1, 512, 7, 7), 96, (3, 3), (1, 1), (1, 1))
-for ins in (1, 3, 4, 31, 64, 130):  # linear
+for ins in (1, 3, 4, 31, 64, 130):  # linear layers
     for outs in (1, 15, 16, 17, 32, 33, 100):
         packed = q.linear_prepack(weight((outs, ins), rng.random() < 0.5), floats(outs) if rng.random() < 0.8 else None)
         x = floats(*pick([1], [4], [5, 3], [2, 3, 4], [29]), ins)

@@ -99,7 +99,7 @@ def conv_cases(count):
         per_channel = rng.random() < 0.5 and not (transposed and groups > 1)
         shape = [ins, outs // groups] + kernel if transposed else [outs, ins // groups] + kernel
         bias = floats(outs) if rng.random() < 0.7 else None
-        signed = rank < 3 and not transposed and rng.random() < 0.2  # XNNPACK computes with signed integers
+        signed = rank < 3 and not transposed and rng.random() < 0.2  # qint8 inputs, with which XNNPACK computes
         w = weight(shape, (1 if transposed else 0) if per_channel else None, 0 if signed else None)
         if transposed:
             out_padding = [int(rng.integers(0, s)) for s in stride]
@@ -261,7 +261,8 @@ for i in range(6):
     network_case(i, "lstm", False)
     network_case(i, "gru", False)
 
-# These kinds of parameters need FBGEMM. The expected results use QNNPACK's layers, which compute the same.
+# These kinds of parameters need FBGEMM. The expected results come from QNNPACK's layers, which compute the same
+# integers.
 NETWORK = ("def f(x, h, c, w, v, b, d):\n    p = {make}\n    return torch.quantized_lstm(x, [h, c], [p], True, 1, 0.0, False, False, False)")
 NETWORK_ARGS = (floats(4, 2, 5), floats(1, 2, 3), floats(1, 2, 3), floats(12, 5) + 0.3, floats(12, 3), floats(12), floats(12))
 
@@ -346,7 +347,7 @@ BELOW = (torch.tensor([1]), torch.tensor([0]), True, None, torch.tensor([0, -2, 
 
 
 def below(*args):
-    """The expected result is an error; PyTorch reads before the beginning of the table."""
+    """The expected result is an error, although PyTorch raises none: it reads before the beginning of the table."""
     raise RuntimeError("compressed_indices_mapping: element 1 is -2, the table has 7 rows")
 
 

@@ -12,7 +12,7 @@ def numbers(*shape, spread=3.0):
 
 
 def quantized(name, body, *inputs, qparams=FEW):
-    """Returns the body with q, a quantized x; SCALE and ZERO stand for the result's scale and zero point."""
+    """Adds a case for each layout and quantizer: the body with q, a quantized x; SCALE and ZERO stand for the result's scale and zero point."""
     for dtype, scale, zero_point in qparams:
         source = f"def f(x: Tensor):\n    q = torch.quantize_per_tensor(x, {scale}, {zero_point}, torch.{dtype})\n    return {body}"
         source = source.replace("DTYPE", f"torch.{dtype}")
@@ -24,7 +24,7 @@ def quantized(name, body, *inputs, qparams=FEW):
                 CASES.append((f"{name}/{dtype}/{scale}/{number}/{to}", text, (x,)))
 
 
-EVERY = torch.arange(-600, 600).float() * 0.05  # every integer, in whole vectors and in the rest after them
+EVERY = torch.arange(-600, 600).float() * 0.05  # numbers that quantize to every integer, more than fill whole vectors
 IMAGE = numbers(2, 3, 4, 5)
 LAST = IMAGE.to(memory_format=torch.channels_last)
 WIDE = numbers(2, 40, 5, 7).to(memory_format=torch.channels_last)
@@ -45,7 +45,7 @@ UNARY = {"relu": "q.relu()", "relu_": "q.relu_()", "relu6": "torch.nn.functional
 # of channels-last tensors.
 PLAIN = [EVERY, IMAGE]
 CLAMPS = ("relu6", "q_relu6", "q_relu6_", "hardtanh", "hardtanh_", "clamp", "clamp_int", "q_clamp")
-# The last bits of exp and tanh show in 32 bits.
+# Results of 32 bits are compared with a tolerance, because they show the last bits of exp and tanh.
 INEXACT = ("sigmoid", "q_sigmoid", "q_sigmoid_256", "tanh", "elu", "elu_scaled", "celu", "gelu", "gelu_tanh")
 BYTES = [p for p in FEW if p[0] == "quint8"]
 for name, body in UNARY.items():
@@ -60,7 +60,8 @@ for name, body in UNARY.items():
 for name in ("sigmoid", "tanh", "hardsigmoid", "relu", "clamp", "hardswish"):
     quantized("params/" + name, UNARY[name], EVERY, qparams=[p for p in QPARAMS if p[0] != "qint32"])
 
-# Two operands. The second one, @, has another quantizer; layouts and sizes differ.
+# Cases with two operands. The second operand, written @, has another quantizer, and in some cases another layout or
+# size than the first.
 OTHER = {"quint8": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.031, 91, torch.quint8)", "qint8": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.031, 17, torch.qint8)",
          "qint32": "torch.quantize_per_tensor(x.flip([-1]) * 1.7, 0.00031, -17, torch.qint32)"}
 
@@ -72,7 +73,7 @@ def binary(name, body, *inputs, qparams=FEW):
 
 for op in ("add", "add_relu", "mul", "mul_relu"):
     call = f"torch.ops.quantized.{op}"
-    binary(f"binary/{op}", f"{call}(q, @, SCALE, ZERO)", EVERY, numbers(3000), IMAGE, LAST, WIDE, qparams=[p for p in QPARAMS if p[2] not in (255, 127) or "relu" not in op])  # refused, because no integer is above the zero point
+    binary(f"binary/{op}", f"{call}(q, @, SCALE, ZERO)", EVERY, numbers(3000), IMAGE, LAST, WIDE, qparams=[p for p in QPARAMS if p[2] not in (255, 127) or "relu" not in op])  # skipped for relu quantizers that PyTorch refuses, because no integer is above their zero point
     binary(f"binary/{op}/coarse", f"{call}(q, @, 1.0, ZERO)", EVERY)
     binary(f"binary/{op}/fine", f"{call}(q, @, 0.0009, ZERO)", EVERY)
     binary(f"binary/{op}/self", f"{call}(q, q, SCALE, ZERO)", EVERY, IMAGE)

@@ -76,7 +76,7 @@ quantized("meshgrid", "torch.cat([q, q], 1)", *PLANES)
 
 for name, body in {"all": "q.mean()", "inner": "q.mean(3)", "inner2": "q.mean([2, 3])", "inner2_keep": "q.mean([2, 3], True)", "negative": "q.mean([-1, -2])", "outer": "q.mean(1)", "outer2": "q.mean([0, 2], True)",
                    "three": "q.mean([1, 2, 3])", "strided": "q.transpose(1, 2).mean(3)", "vector": "q[0, 0, 0].mean(0)", "dtype": "q.mean(3, dtype=torch.float)"}.items():
-    # In the other cases PyTorch computes the mean of floats, whose last bit decides between two integers.
+    # In all cases except these three PyTorch computes the mean of floats, whose last bit decides between two integers.
     exact = name in ("inner2", "inner2_keep", "dtype")
     quantized("mean/" + name, body, *(PLANES if exact else PLANES[:1] if name in ("all", "inner", "negative", "three", "vector") else ()), qparams=BYTES if exact else FEW)
 for op in ("eq", "ne", "lt", "le", "gt", "ge", "greater"):

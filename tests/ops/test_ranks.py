@@ -5,7 +5,7 @@ import torch
 CASES = []
 torch.manual_seed(3)
 NINE = torch.randn(2, 1, 2, 1, 3, 1, 2, 1, 2)
-TWELVE = torch.randn(1, 2, 1, 2, 1, 1, 2, 1, 1, 1, 3, 2).permute(11, 0, 9, 3, 4, 5, 2, 7, 8, 1, 10, 6)  # no stride is in order
+TWELVE = torch.randn(1, 2, 1, 2, 1, 1, 2, 1, 1, 1, 3, 2).permute(11, 0, 9, 3, 4, 5, 2, 7, 8, 1, 10, 6)  # a tensor of 12 dimensions whose strides are in no order
 SIXTEEN = torch.randn(*[2, 1] * 5, 1, 1, 2, 1, 1, 2)
 INPUTS = {9: (NINE,), 12: (TWELVE,), 16: (SIXTEEN,)}
 

@@ -17,7 +17,7 @@ for name, outs, *calls in (("qr", "Q R", "x", "m, False"), ("ormqr", "out", "m, 
                            ("linalg_pinv", "out", "x, atol=0.1, rtol=0.2", "x, torch.tensor(0.3)"), ("linalg_matrix_rank", "out", "x, atol=0.1, rtol=0.2", "x, torch.tensor(0.3)"), ("_linalg_eigh", "eigenvalues eigenvectors", "o, 'L', False"),
                            ("linalg_eigvals", "out", "o"), ("symeig", "e V", "o"), ("inverse", "out", "o"), ("matrix_power", "out", "o, 2")):
     CASES += forms(name, *calls, outs=outs, options={"rtol": 1e-3, "atol": 1e-4})
-# An out tensor of other sizes becomes contiguous, an empty one becomes column-major.
+# An out tensor of wrong sizes becomes contiguous, and an empty out tensor becomes column-major.
 CASES += forms("geqrf", "m", "x", outs="a tau", other=False) + forms("orgqr", "m, r", "x.t().contiguous(), r[:3]", outs="out", other=False)
 FACTORED = f"    L, p, n = {A}linalg_lu_factor_ex(o)\n"
 CASES += [case("lu_unpack", FACTORED + f"    a = [torch.empty([0]), torch.empty([0]), torch.ones([7])]\n    b = {A}lu_unpack(L, p, P=a[0], L=a[1], U=a[2])\n    return a, b\n", "o", pool=POOL),
@@ -79,7 +79,7 @@ CASES += [plain("prim numbers", "torch.ops.prim.NumToTensor(2)", "torch.ops.prim
           plain("devices", A + "ne(torch.device('cpu'), x.device)", A + "is_autocast_cpu_enabled()"),
           plain("lists", A + "len(['a', 'b'])", A + "len([x, y])", A + "select([1, 2, 3], -1)", A + "split(x, [1, 2])", A + "moveaxis(x, 0, 1)"),
           plain("dicts", A + "dict([(1, x), (2, y)])[2]", "dict([('a', 1.5)])", "dict([(1.5, 2)])[1.5]", "dict([(True, x)])[True]", A + "dict()", "{1: x}[1]", "{True: x}[True]", "{1.5: y}[1.5]", "{1: 2}[1]", "{'a': 1.5}['a']")]
-# Quantized tensors, nested ones, packed weights.
+# Quantized tensors, nested tensors, packed weights.
 QUANTIZED = A + "quantize_per_tensor(x, 0.1, 10, 13)"
 CASES += [plain("quantize_per_tensor", f"{A}int_repr({QUANTIZED})", f"{A}dequantize({QUANTIZED})", f"torch.dequantize({QUANTIZED})", f"{A}q_scale({QUANTIZED})", f"{A}q_zero_point({QUANTIZED})", f"{A}dequantize({A}quantize_per_tensor(x, 0.1, 0, 12))",
                 f"{A}dequantize({A}quantize_per_tensor(x, 0.05, 3, 14))")]

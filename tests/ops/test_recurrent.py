@@ -129,8 +129,8 @@ attention("attention-turned", ATTENTION.format(heads=2, mask=None, average=True,
           "    x = x.transpose(0, 1).contiguous().transpose(0, 1)\n")
 CASES.append(("attention-apart", f"def f(x: Tensor, p: List[Tensor]) -> {PAIR}:\n    y, z = x.flip(1), x * 2\n    return "
               + ATTENTION.format(heads=2, mask=None, average=True, kind=None).replace("x, x, x", "x, y, z") + "\n", attention_args))
-# Half precision, which PyTorch 1.13 refuses. The results must be near those of floats; the distance depends on the
-# places of rounding.
+# Half precision, which PyTorch 1.13 refuses. The results must be near those of floats; how near depends on which
+# intermediate results are rounded.
 HALVES = ("def f(x: Tensor, p: List[Tensor]) -> Tuple[bool, int]:\n    floats = {0}\n    x = x.to(torch.bfloat16)\n    p = [q.to(torch.bfloat16) for q in p]\n"
           "    halves = {0}\n    return bool((halves - floats).abs().max() < 0.05 * floats.abs().max()), halves.dtype\n")
 NEAR = {"expect": lambda x, p: (True, 15)}  # 15 is the dtype bfloat16

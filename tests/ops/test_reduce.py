@@ -14,7 +14,7 @@ def case(name, source, builder):
 
 
 def plain(shape, dtype=torch.float32, layout="contiguous"):
-    """Returns elements without special numbers, because sums of them are only NaN."""
+    """Returns elements without special numbers, because sums of special numbers are only NaN."""
     return lambda: [tensor(shape, dtype, layout, special=False)]
 
 
@@ -38,7 +38,7 @@ for op in ("sum", "prod", "max", "min", "any", "all", "median", "argmax", "argmi
             case("%s/%s" % (op, label(dtype)), ("x", "torch.%s(x)" % op), build(((3, 4), dtype)))
 for op in ("max", "min", "amax", "amin", "argmax", "argmin", "any", "all", "sum", "norm"):
     case(op + "/special", ("x", "torch.%s(x)" % op), build((SHAPE,)))
-# Other dtypes, reduced along lines and across lines that are long enough for kernels.
+# Dtypes other than float32, reduced along lines and across lines that are long enough for kernels.
 for op, dim, dtype in itertools.product(("sum", "prod", "amax", "amin", "any", "all", "count_nonzero", "nansum"), (0, 1, -1),
                                         (torch.float32, torch.float64, torch.int64, torch.int32, torch.uint8, torch.bool)):
     if op != "nansum" or dtype.is_floating_point:
@@ -60,7 +60,7 @@ for op in ("sum", "mean", "amax", "amin"):
     if op != "mean":
         case(op + "/lines/large", ("x", "torch.%s(x.abs() * 1e38, [2]), torch.%s(x.abs() * 1e38, [1])" % (op, op)), plain((2, 40, 65)))
 case("prod/lines/ends", ("x", "torch.prod(x * 1e-9, 2), torch.prod(x * 1e9, 1), torch.prod(torch.where(x > 2, torch.zeros_like(x), x), 2)"), plain((3, 40, 65)))
-# Dimensions of one element: the result is a copy of the input, or nearly a copy.
+# Dimensions of one element: the result is equal to the input, except for its dtype or sizes.
 for layout in LAYOUTS:
     for dtype in (torch.float32, torch.float64, torch.int64, torch.bool, torch.float16):
         names = ("amax", "amin", "any", "all", "argmax", "max", "sum", "cumsum", "cumprod", "sort", "median", "topk", "mode") + (("mean", "logcumsumexp", "cummax") if dtype.is_floating_point else ())
@@ -114,7 +114,7 @@ for dim, layout in itertools.product((0, 1, 2, -1), LAYOUTS):
         case("topk/%d/%s" % (dim, layout), ("x", "torch.topk(x, 2, %d)" % dim), plain(SHAPE, layout=layout))
         case("kthvalue/%d/%s" % (dim, layout), ("x", "torch.kthvalue(x, 2, %d)" % dim), plain(SHAPE, layout=layout))
         case("median/%d/%s" % (dim, layout), ("x", "torch.median(x, %d)" % dim), plain(SHAPE, layout=layout))
-for (shape, dim), dtype in itertools.product((((7, 20), 1), ((8, 20), 1), ((70, 9), 1), ((9, 130), 0), ((3, 12, 17), 1), ((2, 12, 1), 1)), (torch.float32, torch.float64)):  # single lines, and many lines at a time
+for (shape, dim), dtype in itertools.product((((7, 20), 1), ((8, 20), 1), ((70, 9), 1), ((9, 130), 0), ((3, 12, 17), 1), ((2, 12, 1), 1)), (torch.float32, torch.float64)):  # the kernels scan single lines, and many lines at a time
     case("logcumsumexp/lines/%s/%d/%s" % (shape, dim, label(dtype)), ("x", "[torch.logcumsumexp(x, %d), torch.logcumsumexp(x * 200, %d)]" % (dim, dim)), plain(shape, dtype))
     case("logcumsumexp/special/%s/%d/%s" % (shape, dim, label(dtype)), ("x", "torch.logcumsumexp(x, %d)" % dim), build((shape, dtype)))
 INFINITE = [[-float("inf")] * 3 + [1.0], [float("inf"), float("inf"), 1.0, -float("inf")], [1.0, float("inf"), -float("inf"), 2.0], [-float("inf"), float("inf"), float("nan"), 1.0], [0.0, 0.0, -0.0, -800.0]]
@@ -156,7 +156,7 @@ for op, (shape, dim) in itertools.product(("softmax", "log_softmax"), (((3, 1100
     case("%s/double/%s/%d" % (op, shape, dim), ("x", "torch.nn.functional.%s(x, dim=%d)" % (op, dim)), plain(shape, torch.float64))
 case("softmax/double/special", ("x", "torch.softmax(x, 1), torch.log_softmax(x, 1), torch.softmax(x * 300, 0)"),
      lambda: [torch.tensor([[-float("inf"), 0.0, 1.0], [float("-inf")] * 3, [float("inf"), 1.0, 2.0], [float("nan"), 1.0, 2.0], [-800.0, 0.0, 5.0]], dtype=torch.float64)])
-case("cumsum/beside others", ("x", "x[:, :130].cumsum_(0), x"), plain((3, 260)))  # the elements beside the view must not change
+case("cumsum/beside others", ("x", "x[:, :130].cumsum_(0), x"), plain((3, 260)))  # the elements of x outside the view must not change
 case("softmax/dtype", ("x", "torch.softmax(x, 1, torch.float64)"), build((SHAPE, torch.int32)))
 case("softmax/infinite", ("x", "torch.softmax(x, 1)"), lambda: [torch.tensor([[-float("inf"), 0.0], [float("-inf"), float("-inf")], [float("inf"), 1.0]])])
 case("aminmax", ("x", "torch.aminmax(x, dim=1, keepdim=True)"), build((SHAPE,)))
@@ -190,7 +190,7 @@ for dtype in (torch.int64, torch.float32, torch.float16, torch.bfloat16, torch.u
 
 
 def unlike(dtype, *shape):
-    """Returns distinct elements, except the given equal ones."""
+    """Returns distinct elements, in which the elements at the given positions are made equal."""
     def make():
         g = torch.Generator().manual_seed(len(shape))
         n = torch.Size(shape).numel()
@@ -219,7 +219,7 @@ case("sort/ties/bool", ("x", "torch.sort(x)"), ties((5000,), torch.bool, 2))
 case("topk/partial", ("x", "torch.topk(x, 40)"), ties((2, 4000), torch.int64, 300))
 case("sort/organ pipe", ("x", "torch.sort(x)"), lambda: [torch.cat([torch.arange(3000), torch.arange(3000).flip(0)])])
 case("sort/sorted", ("x", "torch.sort(x // 3, descending=True)"), lambda: [torch.arange(5000)])
-for width in (41, 52, 64, 65, 100, 127, 160, 161):  # runs that are merged; the last run has any length
+for width in (41, 52, 64, 65, 100, 127, 160, 161):  # lines long enough for several sorted runs, which are merged; the last run has any length
     for dtype in (torch.float32, torch.float64, torch.int64):
         case("sort/merged/%d/%s" % (width, label(dtype)), ("x", "[torch.sort(x // 3, dim=-1, stable=True), torch.sort(x // 3, dim=-1, descending=True, stable=True), torch.sort(x, -1)]"),
              plain((5, width), dtype))
@@ -327,7 +327,7 @@ for d in ("int32", "int64", "uint8", "bool"):
               "torch.frobenius_norm(x)", "torch.frobenius_norm(x, [0, 1])", "torch.dist(x, x)", "F.normalize(x, 2.0, 1)", "torch.norm(x, dtype=torch.float)", "torch.norm(x, 2, [0], dtype=torch.double)",
               "torch.linalg.vector_norm(x, dtype=torch.float)"):
         CASES.append((f"norm/whole/{d}/{e}", f"def f(x: Tensor):\n    x = x.to(torch.{d})\n    return {e}\n", (torch.arange(12.0).reshape(3, 4),)))
-# For a tensor without elements PyTorch does not check the dimension, or the dtype, if no kernel runs.
+# For a tensor without elements no kernel of PyTorch runs, so PyTorch does not check the dimension or the dtype.
 EMPTY = {"torch.cummax(x, D)": (0, -1, 2, -4), "torch.cummin(x, D)": (1, 7), "torch.softmax(x, D)": (0, -1, 5), "torch.log_softmax(x, D)": (1, -3), "torch._softmax(x, D, False)": (0, 4),
          "torch._log_softmax(x, D, False)": (-1,), "torch.softmax(x, D, dtype=torch.float)": (0,), "torch.roll(x, [1], [D])": (0, 2, -4), "torch.cumsum(x, D)": (0, 5), "torch.cumprod(x, D)": (-2,),
          "torch.argmax(x, D)": (0, -1), "torch.argmin(x, D)": (1,), "torch.flip(x, [D])": (0, 4)}

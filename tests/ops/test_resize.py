@@ -45,7 +45,7 @@ for scale in SCALES:
     for name in WEIGHTED:
         for align in (False, True):
             add(f"{name}.vec-{scale}-{align}", op(name, None, align, scale), 2, 5, 7, 5)
-for scale in (0.5, 1.3, 3.0):  # the size of the result does not determine the scale
+for scale in (0.5, 1.3, 3.0):  # the call gives a scale factor, which the size of the result does not determine
     for height, width in ((7, 5), (14, 10), (7, 10)):
         add(f"upsample_nearest2d-{height}x{width}-by-{scale}", op("upsample_nearest2d", [height, width], scale, scale), 2, 5, 7, 5)
         add(f"upsample_nearest2d-one-channel-{height}x{width}-by-{scale}", op("upsample_nearest2d", [height, width], scale, scale), 2, 1, 7, 5)
@@ -86,7 +86,7 @@ for mode in (0, 1, 2):
                     image(2, 3, 4, 5, 6), torch.rand(2, 2, 3, 4, 3, generator=torch.Generator().manual_seed(1)) * 3 - 1.5)))
 
 
-for align in (False, True):  # images that become smaller, whose rows are blended first; images that become only lower, or wider; images with gaps between rows and columns
+for align in (False, True):  # images that become smaller, so that rows are blended before columns; images of which only height or width changes; images with gaps between rows and columns
     for name, size, x in (("small", "[11, 12]", "x"), ("low", "[5, 120]", "x"), ("narrow", "[24, 12]", "x"), ("little", "[22, 38]", "x"), ("rows", "[5, 12]", "x[:, :, ::2]"), ("columns", "[11, 6]", "x[..., ::2]"),
                           ("turned", "[12, 11]", "x.transpose(2, 3)"), ("one", "[1, 1]", "x"), ("last", "[11, 12]", "x.contiguous(memory_format=torch.channels_last)")):
         if not align or name in ("small", "rows"):
@@ -144,8 +144,8 @@ for align in (False, True):
     CASES.append((f"affine_grid_generator3d-{align}", f"def f(x: Tensor) -> Tensor:\n"
                   f"    return torch.affine_grid_generator(x, [2, 3, 4, 5, 6], {align})\n", lambda: (image(2, 3, 4),)))
 
-# If only one size of a quantized image stays the same, the given scale is still used for it. If both sizes stay the
-# same, a contiguous image is copied.
+# If only one size of a quantized image stays the same, the given scale factor is still used for this size. If both
+# sizes stay the same, a contiguous image is copied.
 QUANTIZED = "def f(x: Tensor):\n    q = torch.quantize_per_tensor(x, 0.02, 78, torch.quint8){}\n    return F.interpolate(q, scale_factor=[{}, {}], mode='bilinear', align_corners=False)\n"
 CASES += [(f"quantized bilinear/{h}x{w}{m}", QUANTIZED.format(m, h, w), lambda: (torch.randn(2, 17, 5, 6, generator=torch.Generator().manual_seed(0)),))
           for h, w in ((1.001, 1.515), (1.515, 1.001), (1.1, 1.1), (1.1, 2.0), (0.7, 1.15)) for m in ("", ".contiguous(memory_format=torch.channels_last)")]

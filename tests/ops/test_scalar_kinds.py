@@ -17,7 +17,7 @@ def parameters(kind, name):
 
 
 def add(name, kinds, expression, values, wrap=False):
-    """Adds a case for each tuple of values. wrap: pass Scalars, whose kind only the run knows."""
+    """Adds a case for each tuple of values. wrap: true to pass the numbers as Scalars, whose kind only the run knows."""
     names = "xyw"[:len(kinds)]
     head = f"def f({', '.join(parameters(k, n) for k, n in zip(kinds, names))}):\n" + "".join(given(k, n) for k, n in zip(kinds, names))
     for at, row in enumerate(values):

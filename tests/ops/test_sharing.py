@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writes to memory that is read or written in several places. PyTorch refuses a target whose elements share memory if the order of writes would
-matter, and one that shares memory with an argument: completely for operators that select by indices, partly for elementwise ones. Calls that
-it accepts give its results."""
+matter, and a target that shares memory with an argument: for operators that select by indices if they share any memory, for elementwise operators
+only if they overlap partly. If PyTorch accepts a call, Taper must give the same result."""
 import torch
 
 CASES = []
@@ -64,7 +64,7 @@ SHARING = (
     "torch.lerp(b, b, 0.5, out=a)", "torch.cross(b[:, :3], b[:, :3], 1, out=a[:, :3])", "a.copy_(b.clone())", "o[1:].masked_fill_(o[:-1], 1)",
     "o.masked_fill_(o, 0)",
 )
-# e is a row that is expanded to three.
+# e is a row that is expanded to three rows.
 EXPANDED = (
     f"e.index_put_([{I}], torch.tensor(5.))", f"e.index_put_([{I}], torch.tensor(5.), True)",
     f"e[{I}] = 5.", "e[e > 0] = 5.", "e[0] = 5.", "e[:, 1:] = 5.", "e[0:1] = 5.", "e[e > 0] = torch.tensor(3.)",

@@ -56,8 +56,8 @@ for sizes in [(), (3,), (2, 3), (2, 30), (2, 2, 3), (1, 2, 1, 2), (0,), (2, 0)]:
         add(f"tensor-{label}-{sizes}", PRINT, t)
 # By default strip removes blanks of every kind, and nothing else.
 add("strip/letters", "def f(s: str, t: str):\n    return s.strip(), s.lstrip(), s.rstrip(), t.strip(), t.lstrip(), t.rstrip()\n", "fnt\\v tent\\v", " \n\t\f\vab\v\f\t\n ")
-# Every start and end, also negative ones and ones after the end of the text. Counting an empty text is not tested, because
-# PyTorch may search for it forever.
+# Every start and end position, also negative positions and positions after the end of the text. Counting an empty text is
+# not tested, because PyTorch may search for it forever.
 for method in ["find", "rfind", "count", "startswith", "endswith"]:
     for text in ["", "a", "aba", "aabab"]:
         add(f"range/{method}-{text}", "def f(s: str, v: List[str]):\n    r: List[int] = []\n    for t in v:\n        for a in range(-7, len(s) + 1):\n"

@@ -131,7 +131,8 @@ CASES += [("kron/numbers", "def f(x: Tensor):\n    n = torch.tensor(2.5)\n    re
            "            torch.kron(x.int(), n), torch.kron(torch.tensor(3), x), torch.kron(torch.tensor(3).int(), n.double()), torch.kron(x, x.double()))\n",
            (torch.arange(6.0).reshape(2, 3),))]
 
-# A stack is a concatenation whose dimension is split. A dimension of size 1 then has the stride of a view.
+# A stack is a concatenation whose dimension is split. After the split, a dimension of size 1 has the stride that a view
+# has.
 for batch in (1, 2):
     for channels in (1, 4):
         for dim in range(5):

@@ -4,17 +4,17 @@ import functools
 
 from forms import case, forms, plain, raising
 
-# Most of these .out forms copy the result to an out tensor of any dtype.
+# Most .out forms of these operators copy the result to an out tensor of any dtype.
 forms = functools.partial(forms, other=None)
 
 CASES = []
 A = "torch.ops.aten."
-# Operators that do not resize out: out always has the result's sizes.
+# Cases of operators that do not resize the out tensor, which always has the result's sizes.
 copies = functools.partial(forms, empty=False)
 
 
 def views(name, *calls):
-    """Returns the views, their strides, and the tensor after a write to them, which shows that they share memory."""
+    """Adds a case for each view: it returns the view, its strides, and the tensor after a write to the view, which shows that both share memory."""
     for at, call in enumerate(calls):
         first = call.split(",")[0].replace(".t()", "")
         CASES.append(case(f"{name}({call})", f"    {first} = {first}.clone()\n    A = {A}{name}({call})\n    o = A.storage_offset()\n"

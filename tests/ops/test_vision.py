@@ -40,7 +40,7 @@ for layout, before in (("contiguous", ""), ("channels_last", "    x = x.contiguo
                                ("ps_roi_pool", "ps_roi_pool(x, r, 0.5, 2, 2)", PAIR)]:
         CASES.append((f"{name}-{layout}", f"def f(x: Tensor, r: Tensor) -> {result}:\n{before}    return torch.ops.torchvision.{call}\n",
                       lambda: (image(), regions(5))))
-# Many regions and channels, NaN and infinities among the elements.
+# Returns inputs with many regions and channels, and with NaN and infinities among the elements.
 def crowd():
     g = torch.Generator().manual_seed(3)
     x = torch.randn(2, 70, 19, 23, generator=g)

@@ -40,8 +40,8 @@ static taper_status run_model(taper_context *context, blob model, taper_value *c
     return status;
 }
 
-// Runs the model once and appends its outcome to b. Reads the inputs again for each run, because a run may write to
-// them, and this is part of its outcome.
+// Runs the model once and appends its outcome to b. Reads the inputs again for each run, because a run may write to the
+// inputs, and the written inputs are part of its outcome.
 static void answer(recording *r, taper_context *context, blob model, size_t count, taper_error *error, value_bytes *b)
 {
     taper_value *inputs[MOST_INPUTS] = {NULL}, *result = NULL;
@@ -66,7 +66,7 @@ static void answer(recording *r, taper_context *context, blob model, size_t coun
     }
 }
 
-// Runs one case. Returns true if all numbers of threads give the same bits.
+// Runs one case with each context, that is, each number of threads. Returns true if all runs give the same bits.
 static bool run_case(recording *r, taper_context *const *contexts, taper_error *error, bool taken)
 {
     const blob name = recording_text(r), model = recording_blob(r);

@@ -13,10 +13,10 @@
 #include "tests/ops/value_bytes.h"
 #include "tests/sample.h"
 
-// Each text is a call in words: x:SIZES is a float tensor, y:SIZES the same in channels-last order, q:SIZES one with
-// positive numbers, j:SIZES<SIZE a tensor of integers below SIZE, l:SIZES an int[], i:SIZE an int, f:NUMBER a float,
-// b:0 or b:1 a bool, s:TEXT a string, n None, [ … ] a list of tensors. A size is a number, a letter (drawn for each
-// set), or a number before a letter, which multiplies it.
+// Each text is a call in words: x:SIZES is a float tensor, y:SIZES a float tensor in channels-last order, q:SIZES a
+// float tensor with positive numbers, j:SIZES<SIZE a tensor of integers below SIZE, l:SIZES an int[], i:SIZE an int,
+// f:NUMBER a float, b:0 or b:1 a bool, s:TEXT a string, n None, [ … ] a list of tensors. A size is a number, a letter
+// (drawn for each set), or a number before a letter, which multiplies it.
 static const char *const calls[] = {
     "aten::conv2d x:b,c,h,w x:o,c,3,3 x:o l:s,s l:p,p l:d,d i:1",
     "aten::conv2d y:b,c,h,w x:o,c,3,3 x:o l:1,1 l:1,1 l:1,1 i:1",
@@ -239,7 +239,8 @@ static taper_value *argument_of(taper_context *context, const char *word, taper_
     }
 }
 
-// Makes the arguments after the operator's name. Splits text into words.
+// Makes the arguments from the words after the operator's name, and returns their number. Splits `text` into words in
+// place.
 static size_t arguments_of(taper_context *context, char *text, taper_value **args, taper_error *error)
 {
     size_t count = 0, list = 0;
@@ -301,7 +302,7 @@ static void print_letters(const char *call)
     printf("\n");
 }
 
-// Runs one call. Returns true if all numbers of threads give the same bits.
+// Runs one call with each context, that is, each number of threads. Returns true if all runs give the same bits.
 static bool run_call(taper_context *const *contexts, const char *call, taper_error *error)
 {
     value_bytes answers[COUNTS] = {{NULL}};

@@ -32,7 +32,7 @@ def run(*command, **more):
 
 
 def size_of(path, members=None):
-    """Returns the bytes of code and data. members: counts only these members of a static library."""
+    """Returns the bytes of code and data. members: the members of a static library that count; None for all."""
     rows = [line.split() for line in run("size", path).splitlines()[1:]]
     return sum(int(row[0]) + int(row[1]) for row in rows if members is None or row[5] in members)
 

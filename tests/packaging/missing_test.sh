@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# missing_test.sh CMAKE SOURCE CC GENERATOR MAKE: simulates a machine without the headers of a library. CMake must stop, and name the
-# package with the header and the option that omits the library.
+# missing_test.sh CMAKE SOURCE CC GENERATOR MAKE: simulates, for one library after the other, a machine without the library's
+# headers. CMake must stop, and name the package with the header and the option that omits the library.
 set -eu
 cmake=$1 source=$2 cc=$3 generator=$4 make=$5
 scratch=$(mktemp -d)

@@ -94,7 +94,7 @@ class Recipes(unittest.TestCase):
             self.assertLessEqual(asked, known, recipe)
 
     def test_every_instruction_set(self):
-        """Only the demo's build omits instruction sets, or compiles with another goal than speed or size."""
+        """No recipe omits instruction sets or sets the level of optimization; only the demo's build does so."""
         for recipe in [*RECIPES, "pyproject.toml", "scripts/debian.sh"]:
             self.assertNotRegex(read(recipe), r"TAPER_CPU_LEVELS|TAPER_OPTIMIZE", recipe)
         for preset in json.loads(read("CMakePresets.json"))["configurePresets"]:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """workflows_test.py SOURCE: checks that the hosted workflows call existing scripts of this tree with options that these scripts know. Each job is
-a row of scripts/release/artefacts.tsv, and each artefact that can be made has one job, on a suitable machine. Needs Python's yaml; exit status
-77 without it. If actionlint is installed, it checks the workflows, too."""
+a row of scripts/release/artefacts.tsv, and each artefact that can be made has one job, on a suitable machine. Needs Python's yaml; exit status 77
+without it. If actionlint is installed, it also checks the workflows."""
 import itertools
 import os
 import re
@@ -125,7 +125,7 @@ class Workflows(unittest.TestCase):
                 self.assertLessEqual(options, known, words)
 
     def test_later_jobs_wait(self):
-        """Checksums are made after every artefact, and the uploaded files are those that the job made."""
+        """The job for checksums runs after the jobs of all artefacts, and each job uploads the files that it made."""
         found = WORKFLOWS["release.yml"]["jobs"]
         makers = {name for name in found if name not in ("version", "checksums", "publish")}
         self.assertEqual(set(found["checksums"]["needs"]), makers)
@@ -140,7 +140,7 @@ class Workflows(unittest.TestCase):
         self.assertIn("TAPER_HOME", WORKFLOWS["release.yml"]["jobs"]["android"]["env"])
 
     def test_pinned(self):
-        """An action is named by its commit, followed by its version. No job has more rights than it needs."""
+        """A workflow names an action by the action's commit, followed by its version. No job has more rights than it needs."""
         for name, workflow in WORKFLOWS.items():
             for used in re.findall(r"uses: (.*)", read(name)):
                 self.assertRegex(used, r"^actions/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$")

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Parses graphs. Line ends are treated like blanks, because names of nodes and brackets delimit everything.
+// Parses graphs. Line ends are treated like blanks, because names of nodes and brackets mark where each part ends.
 #include "tests/passes/graph_parse.h"
 
 #include <stdlib.h>

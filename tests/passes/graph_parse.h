@@ -31,7 +31,7 @@ TAPER_MUST_USE taper_status read_type(graph_reader *r, const taper_type **type);
 taper_status read_failed(graph_reader *r, const char *expected);
 // Skips blanks and comments first. If the token does not follow, returns false and reads nothing more.
 bool read_token(graph_reader *r, const char *token);
-// Returns the length of a name made of letters, digits and . : _ or 0 if there is none.
+// Returns the length of a name made of letters, digits and . : _ or 0 if no name follows.
 size_t read_name(graph_reader *r, const char **name);
 
 #endif

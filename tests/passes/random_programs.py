@@ -23,8 +23,8 @@ torch.set_num_threads(1)
 
 
 class Program:
-    """One method. Tensors are all 3x3, so that nothing raises. Names begin with their type: t tensors, n ints, l lists of tensors, m lists of
-    ints, b bools, o optional tensors."""
+    """One method. A random method of a module. Tensors are all 3x3, so that nothing raises. Names begin with their type: t tensors, n ints, l
+    lists of tensors, m lists of ints, b bools, o optional tensors."""
 
     def __init__(self, rng):
         self.rng = rng
@@ -42,7 +42,7 @@ class Program:
         self.lines.append("    " * depth + text)
 
     def target(self, scope, kind, fresh):
-        # Sometimes an old name is assigned again, while other names may refer to its old value.
+        # Sometimes assigns to an existing name, while other names may still refer to its old value.
         old = [v for v in scope if v[0] == kind]
         if old and self.rng.random() < 0.25:
             return self.rng.choice(old)

@@ -248,7 +248,7 @@ static taper_status read_dict(graph_reader *r, taper_val *value)
     return TAPER_OK;
 }
 
-// Makes a tuple or an object from the items of a list.
+// Makes a tuple from the items of a list, or an object if class_name is not NULL.
 static taper_status from_list(graph_reader *r, const taper_list *list, const char *class_name, size_t length,
                               taper_val *value)
 {

@@ -66,7 +66,7 @@ class In(unittest.TestCase):
     def test_who_sees_writes(self):
         x = np.zeros(3, np.float32)
         t = MODEL.add_one(x)
-        self.assertEqual(x.tolist(), [1, 1, 1])  # torch.from_numpy(x) shares memory with x
+        self.assertEqual(x.tolist(), [1, 1, 1])  # the model writes to its input, which shares memory with x, as torch.from_numpy(x) does
         self.assertEqual(address(t), x.ctypes.data)
         x.setflags(write=False)
         t = MODEL.add_one(x)
@@ -181,7 +181,7 @@ class Out(unittest.TestCase):
             weight.numpy()[0, 0] = 1
         with self.assertRaisesRegex(TypeError, "not writable"):
             (ctypes.c_float * 6).from_buffer(weight)
-        copy = np.from_dlpack(weight)  # NumPy gets a copy, which it may write to
+        copy = np.from_dlpack(weight)  # NumPy gets a copy of the weight, to which the program may write
         self.assertNotEqual(address(weight), copy.ctypes.data)
         with self.assertRaisesRegex(BufferError, "read-only"):
             weight.__dlpack__(copy=False)

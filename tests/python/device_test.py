@@ -40,7 +40,7 @@ class ResultsStay(unittest.TestCase):
             logger.removeHandler(listener)
 
     def bytes_of(self, lines):
-        """Returns the number of bytes of the recording that was used last."""
+        """Returns the number of bytes that the last run copied between host and device."""
         found = [int(m.group(1)) for m in (re.search(r"(\d+) bytes from and to the host", line) for line in lines) if m]
         self.assertTrue(found, lines)
         return found[-1]

@@ -104,7 +104,7 @@ class Fuzz(unittest.TestCase):
             value = good(rng)
             try:
                 got = MODEL.anything(value)
-            except taper.Error as error:  # items of a list or dict that differ in type
+            except taper.Error as error:  # raised, for example, for items of a list or dict that differ in type
                 self.assertRegex(str(error), "should be|hash|key", value)
                 continue
             done += 1
@@ -125,7 +125,7 @@ class Fuzz(unittest.TestCase):
             except EXPECTED as error:
                 raised += 1
                 self.assertTrue(str(error) or isinstance(error, MemoryError), f"seed {SEED}, call {i} of {name}: {type(error)} without a word")
-            except (RuntimeError, AttributeError) as error:  # an exception that a Hostile raises itself
+            except (RuntimeError, AttributeError) as error:  # exceptions that an object of class Hostile raises itself
                 self.assertIn("__", str(error))
         self.assertGreater(raised, COUNT // 2)
         self.assertEqual(MODEL.ints([1]), [1, 1])

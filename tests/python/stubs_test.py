@@ -14,7 +14,7 @@ here = os.path.dirname(os.path.abspath(__file__))
 failed = 0
 with tempfile.TemporaryDirectory() as folder:
     allowed = os.path.join(folder, "allowed")
-    with open(allowed, "w") as file:  # private modules, and members that C code defines
+    with open(allowed, "w") as file:  # names that stubtest ignores: private modules, and members that C code defines
         file.write("taper\\._.*\ntaper\\.Tensor\\.__(buffer|getattr)__\ntaper\\.(Model|Object)\\.__getattr__\ntaper\\.Context\\.__(init|new)__\n"
                    "taper\\.Status\\..*\ntaper\\.Error\\..*\ntaper\\.Tensor\\.__array__\n")
     for command in (["-m", "mypy", "--strict", "--cache-dir", folder, os.path.join(here, "typed_use.py")],

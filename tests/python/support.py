@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Code that the tests of the Python binding share: paths of models, and a main that counts like the other tests.
+"""Code that the tests of the Python binding share: paths of models, and a main() that prints counts as all tests do.
 
-TAPER_PYTHON_PACKAGE is the folder with the package (build/python); without it the installed one is used."""
+TAPER_PYTHON_PACKAGE is the folder with the package (build/python); without this variable the installed package is used."""
 import importlib.util
 import os
 import sys

@@ -26,7 +26,7 @@ def in_threads(count, work):
     def run(i):
         try:
             work(i)
-        except BaseException as error:  # failures are reported by the thread that waits
+        except BaseException as error:  # any exception is kept, because the thread that waits reports it
             failures.append(error)
 
     threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
@@ -115,7 +115,7 @@ class Threads(unittest.TestCase):
 
     def test_cancel(self):
         model = taper.load(VALUES)
-        model.cancel()  # no run is active
+        model.cancel()  # cancelling without an active run has no effect on the next run
         self.assertEqual(model.spin(3), 3)
         for _ in range(5):
             seen = []

@@ -61,7 +61,7 @@ class Net(torch.nn.Module):
         return torch.stack(xs).sum(0), names
 
 
-class Bundled(Net):  # PyTorch adds the methods of bundled inputs to all modules of a class
+class Bundled(Net):  # a class of its own, because PyTorch adds the methods of bundled inputs to all modules of a class
     pass
 
 
@@ -142,7 +142,7 @@ class Tensors(unittest.TestCase):
         before = sys.getrefcount(x)
         for _ in range(1000):
             torch.from_dlpack(MODEL.alias(x))
-        self.assertLessEqual(sys.getrefcount(x), before + 1)  # PyTorch 2 holds one reference
+        self.assertLessEqual(sys.getrefcount(x), before + 1)  # at most one more, because PyTorch 2 holds one reference
 
 
 class Calls(unittest.TestCase):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""A program for mypy: uses with correct types, and some wrong ones."""
+"""A program for mypy: uses of the package with correct types, and some with wrong types."""
 from typing import Any, List, Optional
 
 import numpy as np

@@ -7,7 +7,7 @@ import zipfile
 from toolcase import BUNDLED, DEMO, VALUES, ToolCase, main, np
 
 CLASSIFIER = os.path.join(DEMO, "classifier.ptl")
-STEM = 2 * 48 * 48 * 16 * 27  # operations of the classifier's first layer: 16 channels of 3 by 3 by 3
+STEM = 2 * 48 * 48 * 16 * 27  # number of operations of the classifier's first layer: 48 x 48 pixels, 16 output channels, 27 products for each
 FINISHED = r"Main run finished\. Microseconds per iter: [0-9.e+]+\. Iters per second: [0-9.e+]+\n$"
 
 
@@ -56,8 +56,8 @@ class Bench(ToolCase):
         done = self.call("bench", CLASSIFIER, "--input-dims", "1,3,96,96", "--warmup", 1, "--iter", 1, "--threads", 1,
                          "--profile", "--json")
         stem = next(op for op in json.loads(done.stdout)["ops"] if "conv2d" in op["name"])
-        # Speed times time gives the kernel's number of operations: the multiplications and additions of the first
-        # layer.
+        # Speed times time must give the number of operations of the kernel: the multiplications and additions of the
+        # first layer.
         done = stem["gflops"] * stem["ms"] * 1e6
         self.assertAlmostEqual(done / STEM, 1, delta=0.02)
 
@@ -106,7 +106,7 @@ class Bench(ToolCase):
         self.assertRegex(text, r"ms in layers, and [0-9.]+ ms outside of operators: [0-9.]+ ms a run")
 
     def test_terminal(self):
-        """Bars take the rest of a terminal's width, and are coloured there; a pipe gets neither."""
+        """On a terminal, bars fill the line and are coloured; in a pipe, bars have a fixed width and no colour."""
         import fcntl
         import pty
         import re
@@ -136,9 +136,9 @@ class Bench(ToolCase):
             self.assertIn(b"\033[32m", text)
             lines = [re.sub("\033\\[[0-9]*m", "", line.rstrip("\r")) for line in text.decode().split("\n")]
             rows = [line for line in lines if re.match(r" +[0-9.]+ +[0-9.]+%  (features|classifier)", line)]
-            self.assertGreater(len(rows), 20)  # rows of layers
-            # A bar may fill the rest of its line, at most 60 columns. It has four times the row's share of this room,
-            # or all of the room.
+            self.assertGreater(len(rows), 20)  # the table must have more than 20 rows of layers
+            # A bar may fill the rest of its line, at most 60 columns. The bar takes four times the row's share of this
+            # room, at most all of it.
             for row in rows:
                 text = row.rstrip("#")
                 share = float(re.search("([0-9.]+)%", text)[1]) / 100

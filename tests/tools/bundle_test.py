@@ -22,7 +22,7 @@ METHODS = ("get_num_bundled_inputs", "get_all_bundled_inputs", "get_bundled_inpu
 
 
 def like(got, wanted):
-    """Returns true for the same values of the same types, entries of dicts in the same order, tensors with their strides."""
+    """Returns true if both values have the same types and contents, dicts with entries in the same order, and tensors with the same strides."""
     if type(got) is not type(wanted):
         return False
     if isinstance(got, (list, tuple)):

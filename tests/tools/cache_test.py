@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--cache DIR: a second process uses the packed weights that the first one wrote to a file, and gives the same bits. A damaged file never
-changes a result. Concurrent processes do not disturb each other."""
+"""--cache DIR: a second process uses the packed weights that the first one wrote to a file, and gives the same results, bit for bit. A damaged
+file never changes a result. Concurrent processes do not disturb each other."""
 import os
 import subprocess
 import unittest
@@ -44,7 +44,7 @@ class CacheTest(ToolCase):
         for threads in (1, 2, 3):
             np.testing.assert_array_equal(self.result("--cache", self.cache, "--threads", threads), plain)
         after = os.stat(path)
-        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))  # no weights were missing, so the file was not written
+        self.assertEqual((before.st_ino, before.st_mtime_ns), (after.st_ino, after.st_mtime_ns))  # the second process did not write the file, because no packed weights were missing
 
     def test_written_beside_runs(self):
         self.call("bench", CLASSIFIER, "-i", self.input, "--cache", self.cache, "--iter", 20)
@@ -53,7 +53,7 @@ class CacheTest(ToolCase):
         self.assertEqual(os.stat(self.packs()).st_ino, before.st_ino)
 
     def test_other_kernels(self):
-        """Packs of other kernels and forms are added to the existing ones."""
+        """Packed weights for other kernels and for other options are added to the file."""
         scalar, plain, low = self.result("--cpu", "scalar"), self.result(), self.result("--memory", "low")
         sizes = []
         for _ in range(2):
@@ -124,7 +124,7 @@ class CacheTest(ToolCase):
         self.result("--cache", self.cache)
         path = os.path.join(self.cache, next(name for name in self.files() if name != "taken"))
         os.unlink(path)
-        os.mkdir(path)  # a folder has the name of the file
+        os.mkdir(path)  # a folder in the place of the file must not be a failure
         done = self.result("--cache", self.cache, says="packed weights are not kept for later processes")
         np.testing.assert_array_equal(done, self.result())
 

@@ -46,7 +46,7 @@ class CpuTest(ToolCase):
     def test_environment(self):
         scalar = self.result("--cpu", "scalar")
         np.testing.assert_array_equal(self.result(env={"TAPER_CPU_MASK": "scalar"}), scalar)
-        for name in self.sets:  # the option overrides the variable
+        for name in self.sets:  # the option --cpu must override TAPER_CPU_MASK
             np.testing.assert_array_equal(self.result("--cpu", "scalar", env={"TAPER_CPU_MASK": name}), scalar)
         wrong = {"TAPER_CPU_MASK": "sse7"}
         np.testing.assert_array_equal(self.result("--cpu", "scalar", env=wrong), scalar)
@@ -58,7 +58,7 @@ class CpuTest(ToolCase):
         out = self.path("out.ptl")
         names = ["sse7", "", "scalar,", "scalar,sse7"]
         names += [name for name in ("avx2", "neon") if name not in self.sets]
-        self.assertGreater(len(names), 4)  # no machine has both avx2 and neon
+        self.assertGreater(len(names), 4)  # an error for a set that this machine lacks, because no machine has both avx2 and neon
         for name in names:
             for command in (("run", CLASSIFIER, "-i", self.input), ("bench", CLASSIFIER, "-i", self.input),
                             ("inspect", CLASSIFIER), ("diff", CLASSIFIER, "-i", self.input),

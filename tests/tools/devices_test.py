@@ -42,7 +42,7 @@ class Devices(ToolCase):
         model = (os.path.join(DEMO, "classifier.ptl"), "--input-dims", "1,3,96,96")
         for name in self.gpus():
             plan = json.loads(self.call("inspect", "--memory", *model, "--json", "--device", name + "!").stdout)
-            self.assertEqual(len(plan["device"]), 1)  # the whole network is one part
+            self.assertEqual(len(plan["device"]), 1)  # the whole network runs as one segment on the device
             part = plan["device"][0]
             self.assertGreater(len(part["storages"]), 10)
             self.assertEqual(max(s["offset"] + s["bytes"] for s in part["storages"]), part["arena_bytes"])

@@ -28,7 +28,7 @@ class Diff(ToolCase):
         return figures
 
     def changed(self, name, record):
-        """Writes the classifier with another number in one of its weights."""
+        """Writes the classifier with one number of a weight changed."""
         with zipfile.ZipFile(MODEL) as old, zipfile.ZipFile(self.path(name), "w") as new:
             for info in old.infolist():
                 data = old.read(info)
@@ -109,14 +109,14 @@ class Diff(ToolCase):
                 self.assertEqual(len(convolutions), 34)
         self.call("convert", MODEL, "-o", "c.ptl")
         figures = self.diff(MODEL, "--against", "c.ptl", "-i", self.x)
-        self.assertEqual(figures["compared"], figures["results"] - 1)  # dropout is not compared, all other results are
+        self.assertEqual(figures["compared"], figures["results"] - 1)  # all results are compared, except the result of dropout
         self.assertTrue(all(row["differing"] == 0 for row in figures["nodes"]))
         self.call("quantize", LITE, "-o", "q.ptl", "--mode", "core", "--calibrate", self.x)
         figures = self.diff(MODEL, "--against", "q.ptl", "-i", self.x, status=1)
         self.assertEqual(figures["first"]["module"], "features.0.0")
         sqnr = [row["sqnr"] for row in figures["nodes"] if row["got"]["dtype"] == "quint8"]
         self.assertEqual(len(sqnr), 43)
-        self.assertGreater(min(sqnr), 5)  # signal to noise, in dB
+        self.assertGreater(min(sqnr), 5)  # every layer's ratio of signal to noise must be above 5 dB
         self.diff(MODEL, "--against", "q.ptl", "-i", self.x, "--tolerance", "1")
 
     def test_changed_weight(self):
@@ -137,7 +137,8 @@ class Diff(ToolCase):
         self.assertTrue([row for row in figures["outputs"] if row["diverges"]])
 
     def test_vit(self):
-        """A whole dynamic model: PyTorch's top-1, within 2 %, and the fast operators against the reference."""
+        """Tests a whole dynamically quantized model: its best class must be PyTorch's, its results within 2 % of PyTorch's, and the fast operators
+        must agree with the reference."""
         model = os.path.join(VIT, "vit4mnist.ptl")
         if not os.path.exists(model):
             self.skipTest(f"there is no {model}")

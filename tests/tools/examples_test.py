@@ -74,7 +74,7 @@ class Examples(ToolCase):
         self.assertGreater(len(set(lines)), 1)
         done = subprocess.run([os.path.join(BIN, "example_streaming_audio"), LISTENER, "17"], input=struct.pack("<h", 5),
                               capture_output=True, timeout=60)
-        self.assertEqual(done.returncode, 1)  # 17 is not a multiple of 16
+        self.assertEqual(done.returncode, 1)  # fails, because 17 is not a multiple of 16
         self.assertIn(b"reshape", done.stderr + done.stdout)
 
     def test_own_allocator(self):

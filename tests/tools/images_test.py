@@ -97,7 +97,7 @@ class Pictures(ToolCase):
         for depth, color, row in [(1, 0, 2), (2, 0, 3), (4, 0, 6), (16, 2, 66), (16, 6, 88), (8, 4, 22)]:
             with self.subTest((depth, color)):
                 self.same(self.write("a.png", png(11, 5, depth, color, rows(row))))
-        gray = rows(22)  # a grey value of 16 bits keeps its high byte
+        gray = rows(22)  # the expected value of a grey pixel of 16 bits is its high byte
         self.write("a.png", png(11, 5, 16, 0, gray))
         high = np.frombuffer(gray, np.uint8).reshape(5, 23)[:, 1::2]
         np.testing.assert_array_equal(self.probe("a.png").reshape(5, 11, 3), np.repeat(high[:, :, None], 3, 2))
@@ -129,7 +129,7 @@ class Pictures(ToolCase):
                     with self.subTest((orientation, order, name)):
                         noise("RGB", 20, 10).save(self.path(name), exif=exif, **options)
                         self.same(self.path(name))
-        # The expected picture is rotated by hand, because otherwise PIL would check PIL.
+        # The expected picture is rotated by hand, because a rotation by PIL would compare PIL with itself.
         noise("RGB", 20, 10).save(self.path("plain.png"))
         exif = Image.Exif()
         exif[0x112] = 6
@@ -229,7 +229,7 @@ class Pictures(ToolCase):
             with self.subTest(name):
                 status, said, memory = self.measure("classify", model, name, "--load-pixels", 269)
                 self.assertEqual(status, 0, said)
-                self.assertLess(memory, idle + 128)  # decoding all pixels needs 805 MB
+                self.assertLess(memory, idle + 128)  # the limit is far below 805 MB, which decoding all pixels would need
         done = self.call("classify", model, "huge.jpg", "--load-pixels", 269)
         self.assertIn("huge.jpg  16384x16384, ", done.stdout)
 
@@ -264,7 +264,7 @@ class Pictures(ToolCase):
         self.assertLess(memory, 400)
 
     def test_much_larger_than_needed(self):
-        pixels = RANDOM.integers(0, 256, (4001, 4203, 3), dtype=np.uint8)  # neither side is a multiple of 4
+        pixels = RANDOM.integers(0, 256, (4001, 4203, 3), dtype=np.uint8)  # sides that are no multiples of 4, by which the picture is reduced
         picture = Image.fromarray(pixels)
         sums = np.add.reduceat(np.add.reduceat(pixels.astype(int), range(0, 4001, 4), 0), range(0, 4203, 4), 1)
         counts = np.minimum(4, 4001 - np.arange(0, 4001, 4))[:, None] * np.minimum(4, 4203 - np.arange(0, 4203, 4))

@@ -66,7 +66,7 @@ class Inspect(ToolCase):
         self.assertEqual(names[:3], [("BUNDLED_INPUT", ""), ("BATCHNORM", "aten::batch_norm"), ("DROPOUT", "aten::dropout")])
         self.assertIn(("REQUIRES_GRAD", "features.0.0.weight"), names)
         text = self.call("inspect", model, "--lint").stdout
-        self.assertEqual(text.count("REQUIRES_GRAD"), 2)  # the first finding, and the number of further ones
+        self.assertEqual(text.count("REQUIRES_GRAD"), 2)  # printed twice: for the first finding, and for the number of further findings
         self.assertIn(f" {sum(name == 'REQUIRES_GRAD' for name, where in names) - 1} more\n", text)
         self.save("x.npy", np.zeros((1, 3, 96, 96), np.float32))
         self.call("optimize", model, "-o", "o.ptl")
@@ -77,7 +77,7 @@ class Inspect(ToolCase):
         self.misused("inspect", model, "--lint", "--graph", says="one at a time")
 
     def test_weights_twice_and_float64(self):
-        """Writes a weight's record with another one's bytes, and changes the name of a dtype in the pickle."""
+        """Writes a copy of the classifier in which two weights have the same bytes, and changes the name of a dtype in the pickle."""
         model = os.path.join(DEMO, "classifier.pt")
         with zipfile.ZipFile(model) as old:
             records = {info.filename: old.read(info) for info in old.infolist()}

@@ -56,7 +56,7 @@ class Documented(ToolCase):
                     self.check(json.loads(examples[name]), found, name)
 
     def test_times(self):
-        """Results are the same as without times; for calls that fail, the output is that of the calls before."""
+        """Results are the same as without times; if a call fails, the output has the results of the calls before it."""
         other = os.path.join(DEMO, "images", "night.png")
         plain = json.loads(self.call("classify", CLASSIFIER, PICTURE, other, "--json").stdout)
         timed = json.loads(self.call("classify", CLASSIFIER, PICTURE, other, "--json", "--times").stdout)

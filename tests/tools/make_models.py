@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl, data/listener.ptl and others with PyTorch 1.13: a method for each kind of value that a
-model takes or returns; a model with bundled inputs; a model of sound; classes without names; a layer in training mode. The files are committed; run
-this only to change them."""
+"""Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl, data/listener.ptl and others with PyTorch 1.13: a method for each kind of value
+that a model takes or returns; a model with bundled inputs; a model of sound; a classifier whose classes have no names; a layer in training mode.
+The files are committed; run this only to change them."""
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 
@@ -153,7 +153,7 @@ class Listener(torch.nn.Module):
 
 
 class Classes(torch.nn.Module):
-    """Has the number of classes of a data set, and finds one of them in any picture."""
+    """A model with as many classes as a data set, which finds one class in any picture."""
     def __init__(self, classes: int, seen: int, side: int):
         super().__init__()
         self.classes, self.seen, self.side = classes, seen, side
@@ -187,7 +187,7 @@ class Map(torch.nn.Module):
 
 
 class Branches(torch.nn.Module):
-    """Operators in branches and loops, some with effects and some without uses."""
+    """A method with operators in branches and loops; some have effects, and the results of some are not used."""
     def __init__(self):
         super().__init__()
         self.kept: List[torch.Tensor] = [torch.zeros(2)]

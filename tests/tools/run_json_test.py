@@ -128,7 +128,7 @@ class Results(ToolCase):
         self.assertEqual(named[1], 4)
 
     def test_strict(self):
-        """The output has only words that JSON has, so that a strict reader accepts it."""
+        """With --json=strict the output has no words that JSON lacks, so a strict reader accepts it."""
         def refuse(word):
             raise ValueError(word)
         self.save("x.npy", np.array([[np.nan, np.inf], [-np.inf, 1]], np.float32))

@@ -145,7 +145,7 @@ class Npz(ToolCase):
         self.assertNotIn(IN_TRAINING, done.stderr)
 
     def test_what_takes_long_is_shown_on_a_terminal(self):
-        """With a patience of zero all work is shown on a terminal, and nothing remains there. A pipe gets nothing."""
+        """With TAPER_PATIENCE=0 all work is shown on a terminal, and the shown lines are removed at the end. A pipe gets nothing."""
         import pty
         import subprocess
         from toolcase import BIN
@@ -191,7 +191,7 @@ class Npz(ToolCase):
         self.assertEqual([row["shape"] for row in rows], [[2, 2]] * 3)
         self.write("in/x1.npy", b"damaged")
         self.save("in/x2.npy", np.ones((3, 3), np.float32))
-        found = self.run_npz(VALUES, "-i", "in", status=1)  # the results of the other files are kept
+        found = self.run_npz(VALUES, "-i", "in", status=1)  # the results of the files that succeed are kept
         self.assertEqual(sorted(found), ["x0.output", "x2.output"])
         self.write("in/x0.npz", b"PK")
         self.assertIn("would be named as", self.call("run", VALUES, "-i", "in", status=1).stderr)
@@ -270,8 +270,8 @@ class Calls(ToolCase):
 
 
 class Limits(ToolCase):
-    """--time-limit and --memory-limit, of every command that runs a model: within the limits nothing changes. Beyond a limit, the error names it
-    and says how to raise it."""
+    """--time-limit and --memory-limit, of every command that runs a model: within the limits, results are the same as without limits. Beyond a
+    limit, the error names it and says how to raise it."""
     MODEL = os.path.join(DEMO, "classifier.pt")
 
     def verbs(self):

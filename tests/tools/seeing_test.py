@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pictures and pages: inspect --graph -o, --memory -o, bench --profile -o. Each is one self-contained file; a browser displays them if there is
-one (TAPER_BROWSER, or a Chromium on the path)."""
+"""Pictures and pages: inspect --graph -o, --memory -o, bench --profile -o. Each picture or page is one self-contained file. If a browser is
+installed, it displays the files (TAPER_BROWSER, or a Chromium on the path)."""
 import html.parser
 import json
 import os
@@ -40,7 +40,7 @@ class Tags(html.parser.HTMLParser):
 
 class Seeing(ToolCase):
     def check_alone(self, name):
-        """Checks that a file is well-formed and that nothing in it is fetched or run."""
+        """Checks that a file is well-formed and that nothing in the file makes a browser load another file or run a script."""
         with open(self.path(name), encoding="utf-8") as file:
             text = file.read()
         rest = text.replace('xmlns="http://www.w3.org/2000/svg"', "")
@@ -58,7 +58,7 @@ class Seeing(ToolCase):
         self.assertIn("float32 [1, 16, 48, 48]", text)
         lines = [line for line in self.call("inspect", CLASSIFIER, "--graph").stdout.splitlines() if re.match("  [^ ]", line)]
         boxes = root.getElementsByTagName("g")
-        self.assertEqual(len([g for g in boxes if g.getElementsByTagName("rect")]), len(lines) + 1)  # a box for each node, one for the input
+        self.assertEqual(len([g for g in boxes if g.getElementsByTagName("rect")]), len(lines) + 1)  # one box for each node, and one for the input
         width, height = float(root.getAttribute("width")), float(root.getAttribute("height"))
         places = set()
         for g in boxes:
@@ -67,7 +67,7 @@ class Seeing(ToolCase):
                 self.assertTrue(0 <= x and x + w <= width and 0 <= y and y + h <= height)
                 self.assertNotIn((x, y), places)
                 places.add((x, y))
-        for path in root.getElementsByTagName("path"):  # edges lead down
+        for path in root.getElementsByTagName("path"):  # every edge leads from top to bottom
             numbers = [float(number) for number in re.findall(r"-?[0-9.]+", path.getAttribute("d"))]
             self.assertLess(numbers[1], numbers[-1])
 

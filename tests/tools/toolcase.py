@@ -51,7 +51,8 @@ class ToolCase(unittest.TestCase):
         return done
 
     def remarks(self, *arguments):
-        """Returns a program's output on stderr without the note about the model's mode, because most models here were saved in training mode."""
+        """Returns a program's output on stderr without the note about the model's mode, because most models of these tests were saved in training
+        mode."""
         done = self.call(*arguments)
         return "".join(line for line in done.stderr.splitlines(True) if not line.endswith(IN_TRAINING))
 

@@ -95,7 +95,7 @@ static inline void builder_add(builder *b, const char *name, const void *data, s
     const unsigned bits = (descriptor ? 8u : 0u) | ((flags & BUILD_ENCRYPTED) != 0 ? 1u : 0u) | 0x800u;
     const size_t header = b->file.size, name_length = strlen(name);
     size_t padding = 0;
-    if ((flags & BUILD_NO_PADDING) == 0) { // field "FB", its length, and as many Z as align the data to 64 bytes
+    if ((flags & BUILD_NO_PADDING) == 0) { // field "FB", its length, and bytes Z that align the data to 64 bytes
         padding = 4 + (64 - (header + 30 + name_length + 4) % 64) % 64;
     }
     bytes_number(&b->file, 0x04034b50, 4);

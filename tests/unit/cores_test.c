@@ -105,7 +105,8 @@ static void two_threads_a_core(void **state)
         m.allowed[0] = 0x0f;
         assert_int_equal(count(&m), near ? 2 : 4);
         m.allowed[0] = 0xf0;
-        // The first thread of a core is not allowed, but the core is counted for its other thread.
+        // The first thread of a core is not allowed for this process, but the core counts because its second thread is
+        // allowed.
         assert_int_equal(count(&m), near ? 2 : 4);
         m.allowed[0] = 0x01;
         assert_int_equal(count(&m), 1);
@@ -135,7 +136,7 @@ static void big_and_little(void **state)
             put_number(&m, i, phones[p].file, phones[p].numbers[i]);
         }
         assert_int_equal(count(&m), phones[p].cores);
-        m.allowed[0] = 0x07; // an app in the background may use only little cores
+        m.allowed[0] = 0x07; // only the little cores are allowed, as for an app in the background
         assert_int_equal(count(&m), 3);
         end(&m);
     }
@@ -200,7 +201,7 @@ static void quota_of_version_1(void **state)
         (void)snprintf(path, sizeof path, "%s/docker/abc/cpu.cfs_quota_us", mounts[i]);
         put(&m, path, "250000\n");
         assert_int_equal(count(&m), 3);
-        // The path is the group's path on the host, but the mounted directory is already the group itself.
+        // /proc has the group's path on the host, but the mounted directory is the group itself, as in a container.
         (void)snprintf(path, sizeof path, "%s/cpu.cfs_quota_us", mounts[i]);
         put(&m, path, "150000\n");
         (void)snprintf(path, sizeof path, "%s/cpu.cfs_period_us", mounts[i]);
@@ -282,7 +283,7 @@ static void caches_of_a_phone(void **state)
             put_cache(&m, i, 2, "Unified\n", 2, big ? "512K\n" : "128K\n");
         }
         assert_caches(&m, 64, 512);
-        m.allowed[0] = big_first ? 0xf0 : 0x0f; // an app in the background may use only little cores
+        m.allowed[0] = big_first ? 0xf0 : 0x0f; // only the little cores are allowed, as for an app in the background
         assert_caches(&m, 32, 128);
         end(&m);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares the checksum with the checksum of zlib, for all short lengths and some long lengths, also continued from
-// another checksum and for unaligned data.
+// Compares the checksum with the checksum of zlib, for all short lengths and some long lengths, also for unaligned
+// data, and continued from the checksum of the data before.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -117,7 +117,7 @@ static void complex_keys_of_one_sum(void **state)
     close_heap(&f);
 }
 
-// NaN equals nothing, so it is a new key each time. Zeros of either sign are the same key.
+// NaN is not equal to itself, so each NaN is a new key. Zeros of either sign are the same key.
 static void odd_numbers(void **state)
 {
     (void)state;

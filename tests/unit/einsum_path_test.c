@@ -14,10 +14,10 @@ static uint64_t dims_of(const char *labels)
 }
 
 typedef struct path_case {
-    const char *operands[7]; // ends with NULL
+    const char *operands[7]; // labels of each operand's dimensions; the list ends with NULL
     const char *result;
     int64_t sizes[8]; // sizes of a, b, c …
-    bool other;       // true if the order is not the one from left to right
+    bool other;       // true if the expected order is not from left to right
     taper_einsum_step steps[5];
 } path_case;
 
@@ -33,7 +33,7 @@ static void orders(void **state)
         // If the costs hardly differ, the order remains PyTorch's.
         {{"ab", "bc", "cd"}, "ad", {10, 10, 10, 10}, false, {{0, 1}, {0, 2}}},
         {{"ab", "bc"}, "ac", {2, 1000, 2}, false, {{0, 1}}},
-        // Empty operands, and more than five operands, are multiplied from left to right.
+        // Operands are multiplied from left to right if one is empty, or if there are more than five.
         {{"ab", "bc", "cd"}, "ad", {60, 0, 70, 3}, false, {{0, 1}, {0, 2}}},
         {{"ab", "bc", "cd", "de", "ef", "fg"},
          "ag",

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests names and layers of exported programs in saved files: the names must be readable in the file, or be refused.
-// The files are modified samples of tests/data/pt2.
+// Tests names and layers of exported programs in saved files: names must be read from the saved file correctly, or be
+// refused when it is saved. The files are modified samples of tests/data/pt2.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -78,7 +78,7 @@ static void constants_hold_references(void **state)
     assert_int_equal(taper_node_constant(w.graph, taper_val_retain(text), &node, NULL), TAPER_OK);
     taper_node_append(w.graph->body, node);
     assert_int_equal(taper_refs_count(&text.as.obj->refs), 2);
-    taper_node_remove(node); // the graph still holds the value
+    taper_node_remove(node); // the graph still holds the removed node's value
     taper_graph_destroy(w.graph);
     assert_int_equal(taper_refs_count(&text.as.obj->refs), 1);
     taper_val_release(text);

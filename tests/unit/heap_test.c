@@ -64,7 +64,7 @@ static void larger_blocks_do(void **state)
     assert_ptr_not_equal(scratch, block);
     taper_heap_free_storage(f.heap, other, tiny);
     taper_heap_free(f.heap, scratch, small);
-    taper_heap_trim_storages(f.heap); // frees all blocks, except those that scratch memory needs
+    taper_heap_trim_storages(f.heap); // frees all free blocks, except the blocks that scratch memory needs
     assert_in_range(taper_heap_bytes(f.heap), small, 2 * small);
     assert_ptr_equal(taper_heap_alloc(f.heap, small), scratch);
     taper_heap_free(f.heap, scratch, small);
@@ -120,7 +120,7 @@ static void what_is_held_outlives_it(void **state)
     assert_int_equal(inner->count, 2);
     assert_string_equal(inner->items[1].as.string->data, "still here");
     assert_int_equal(outer->items[0].as.list->count, 2);
-    taper_list_clear(outer); // breaks the cycle; nothing else would, because the heap is closed
+    taper_list_clear(outer); // breaks the cycle, which nothing else would break after the heap was closed
     taper_val_release(TAPER_VAL(inner));
     taper_types_release(f.types);
     assert_int_equal(atomic_load(&f.memory.blocks), 0);

@@ -19,7 +19,7 @@
 typedef struct form {
     int64_t rows, in, out, groups;
     bool scaled, points, bias, nibbles, turned;
-    int8_t least, most;         // range of the weights
+    int8_t least, most;         // least and largest weight
     taper_dtype dtype, numbers; // dtype: dtype of the input; numbers: dtype of scales and zero points
 } form;
 

@@ -74,11 +74,11 @@ static void argument(bytes *b, const char *name, const char *type, bool with_def
 
 typedef struct options {
     int version; // version of the bytecode; 0 to omit it
-    int fields;  // number of fields of an operator
+    int fields;  // number of fields in the table row of an operator
     bool schema;
     const char *set_state; // name of a class with __setstate__, or NULL
-    unsigned form;         // flags for the records of tensors (BUILD_…)
-    unsigned pickle_form;  // flags for the other records
+    unsigned form;         // flags of the builder (BUILD_…) for the records of tensors
+    unsigned pickle_form;  // flags of the builder (BUILD_…) for all other records
     bool own_folder;       // true if storages of constants are in the folder bytecode/
 } options;
 
@@ -184,7 +184,7 @@ static bytes make_file(const options *o)
 // An allocator that counts live blocks and can fail on command.
 typedef struct counter {
     taper_allocator allocator;
-    size_t live, calls, fail_at; // live blocks, calls so far, and the call that fails; fail_at is 0 for none
+    size_t live, calls, fail_at; // number of live blocks, of calls so far, and of the call that fails (0 if none fails)
 } counter;
 
 static void *count_reallocate(void *user, void *ptr, size_t old_size, size_t new_size)

@@ -82,7 +82,7 @@ static void compare_types(const comparison *c, const taper_type *zip, const tape
     }
 }
 
-// Tensors that share a storage in one module must share it in the other.
+// Tensors that share a storage in one module must also share a storage in the other module.
 static void compare_storages(comparison *c, const taper_storage *zip, const taper_storage *flat)
 {
     for (size_t i = 0; i < c->count; i++) {
@@ -636,7 +636,7 @@ static void test_made(void **state)
 // ---- failing allocations
 
 typedef struct failing {
-    size_t left; // number of allocations that succeed before one fails
+    size_t left; // number of allocations that succeed before an allocation fails
     size_t held;
 } failing;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """make_flatbuffer_pairs.py DIR: writes small models twice, as NAME.ptl (zip) and NAME.fb.ptl (flatbuffer), for lite_flatbuffer_test, which
-compares both. Needs PyTorch 1.13. It made the committed pairs in tests/unit/data/flatbuffer."""
+compares both files. Needs PyTorch 1.13. The script made the committed pairs in tests/unit/data/flatbuffer."""
 import os
 import sys
 from typing import Dict, List, Optional, Tuple
@@ -104,7 +104,7 @@ class Twice(nn.Module):
 
 
 class Stateful(nn.Module):
-    """Saved through __getstate__."""
+    """A module that is saved through __getstate__."""
 
     def __init__(self, k: int):
         super().__init__()

@@ -10,7 +10,7 @@
 #include "format/module.h"
 
 typedef struct module_comparison {
-    taper_pointer_map left, right; // object of each module to the corresponding object of the other
+    taper_pointer_map left, right; // maps from objects of each module to the corresponding objects of the other module
     bool across;                   // true if exactly one of the modules is a flatbuffer
     bool uncounted;                // true for a bytecode version that does not store the number of operators' arguments
     const char *where;             // name of the part that is being compared
@@ -29,8 +29,8 @@ typedef struct module_comparison {
         }                                                                                                              \
     } while (0)
 
-// Checks that objects that are shared in one module are shared in the other. *again is true if this pair was compared
-// before.
+// Checks that objects that are shared in one module are also shared in the other module. *again is true if this pair
+// was compared before.
 static inline bool module_same_object(module_comparison *c, const void *a, const void *b, bool *again)
 {
     const size_t *left = taper_pointer_find(&c->left, a), *right = taper_pointer_find(&c->right, b);
@@ -119,7 +119,7 @@ static inline bool module_same_values(module_comparison *c, taper_val a, taper_v
         MODULE_SAME(c, a.tag == TAPER_NONE || a.as.i == b.as.i, "numbers");
         return true;
     }
-    // Sharing of strings and complex numbers cannot be observed.
+    // A program cannot observe if strings and complex numbers are shared, so their sharing is not compared.
     if (a.tag != TAPER_STRING && a.tag != TAPER_COMPLEX && !module_same_object(c, a.as.obj, b.as.obj, &again)) {
         return false;
     }

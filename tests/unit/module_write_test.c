@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads models, writes them and reads them again: a module must not change, whichever container it is read from and
-// written to. Files given as arguments are tested as well. With --out FOLDER, the written files are kept, so that other
-// programs can load them.
+// Reads models, writes them and reads them again: a module must not change, no matter from which container it is read
+// and to which one it is written. Files given as arguments are tested as well. With --out FOLDER, the written files are
+// kept, so that other programs can load them.
 #define _XOPEN_SOURCE 700
 #include <dirent.h>
 #include <setjmp.h>
@@ -258,7 +258,8 @@ static void extra_files(void **state)
     close_sample(&s);
 }
 
-// An operator with its current meaning must keep it, and an operator with an old meaning must not get the current one.
+// An operator must have the same meaning in the written file as in the original, even if the meaning changed between
+// the files' versions.
 static void versions(void **state)
 {
     (void)state;
@@ -336,7 +337,7 @@ static void refusals(void **state)
 // ---- failures
 
 typedef struct limited_sink {
-    size_t left; // number of writes that it accepts before one fails
+    size_t left; // number of writes that the sink accepts before a write fails
 } limited_sink;
 
 static taper_status write_piece(void *user, const void *data, size_t size, taper_error *error)

@@ -144,7 +144,7 @@ static void sums(void **state)
     close_fixture(&f);
 }
 
-// A process that writes the file again must keep the packs that it did not use.
+// A process that writes the file again must keep those packs of the file that it did not use.
 static void unasked_stay(void **state)
 {
     (void)state;
@@ -252,7 +252,7 @@ static void looked_at_once(void **state)
     assert_int_equal(count_checked(&f, &news), 0);
     assert_true(news);
     assert_int_equal(count_checked(&f, &news), PACKS - 1);
-    // First the time of the file is in the future, then it differs from the recorded time.
+    // First the file's time is set to the future, and then to a time that differs from the recorded time.
     struct utimbuf times = {.actime = time(NULL), .modtime = time(NULL) + 100};
     assert_int_equal(utime(f.path, &times), 0);
     assert_int_equal(count_checked(&f, &news), 0);
@@ -363,7 +363,7 @@ static void of_another(void **state)
     assert_int_equal(taper_packs_file_open(&f.memory.allocator, f.directory, &other, &file, NULL), TAPER_OK);
     assert_int_equal(count_good(&f, file), 0);
     taper_packs_file_close(file);
-    assert_int_equal(chmod(f.path, 0620), 0); // refused, because other users could have written the file
+    assert_int_equal(chmod(f.path, 0620), 0); // refused, because other users may write to the file
     assert_int_equal(count_in_file(&f), 0);
     assert_int_equal(chmod(f.path, 0644), 0);
     assert_int_equal(count_in_file(&f), PACKS);
@@ -373,7 +373,7 @@ static void of_another(void **state)
         assert_int_equal(chown(f.path, 0, 0), 0);
     }
     assert_int_equal(rename(f.path, f.part), 0);
-    assert_int_equal(symlink(f.part, f.path), 0); // refused, because links are not followed
+    assert_int_equal(symlink(f.part, f.path), 0); // the file is refused, because the library does not follow links
     assert_int_equal(count_in_file(&f), 0);
     assert_int_equal(unlink(f.path), 0);
     assert_int_equal(mkfifo(f.path, 0600), 0); // a pipe is refused, and opening it does not wait
@@ -391,7 +391,8 @@ static int hold_part(const fixture *f)
     return fd;
 }
 
-// While one process writes, others cannot. After that process has ended, in whatever way, another one can write.
+// While one process writes the file, no second process can write it. After the writer has ended, even by a crash,
+// another process can write.
 static void who_writes(void **state)
 {
     (void)state;
@@ -443,7 +444,7 @@ static void who_writes(void **state)
     free(read_whole(f.path, &size));
     assert_int_equal(size, 1);
     write_file(&f);
-    // If a file is replaced, it does not change for processes that have mapped the old one.
+    // If a file is replaced, the new file does not change the packs of processes that have mapped the old file.
     taper_packs_file *before = open_file(&f);
     f.data[0][5]++;
     write_file(&f);
@@ -475,7 +476,7 @@ static bool is_pending(void)
     return sigismember(&pending, SIGXFSZ) == 1;
 }
 
-// Tries to write a larger file than the process may. No file must be left.
+// Tries to write a file that is larger than the process's limit. No file must be left.
 static void write_too_much(fixture *f)
 {
     struct rlimit before, small;
@@ -492,8 +493,8 @@ static void write_too_much(fixture *f)
     assert_int_equal(access(f->part, F_OK), -1);
 }
 
-// If a write exceeds RLIMIT_FSIZE, the host must not receive a signal, whatever its handler for SIGXFSZ is. The handler
-// must remain installed.
+// If a write exceeds RLIMIT_FSIZE, the host must not receive a signal, with any handler of SIGXFSZ, and the host's
+// handler must remain installed.
 static void too_large(void **state)
 {
     (void)state;

@@ -96,7 +96,8 @@ static void assert_whole(const taper_pack *pack)
     }
 }
 
-// The first call gets its pack as a loan, the second call stores it permanently, and later calls find it.
+// The first call gets a pack in memory that the next pack reuses (a loan), the second call stores the pack permanently,
+// and later calls find it.
 static void made_for_good(void **state)
 {
     (void)state;
@@ -128,8 +129,8 @@ static void made_for_good(void **state)
     }
 }
 
-// If several calls run at the same time, one of them gets its pack as a loan. A call that requests the same pack
-// meanwhile gets a permanent one.
+// If several calls run at the same time, one of them gets its pack as a loan. A call that requests the same pack while
+// it is on loan gets a permanent pack.
 static void lent_to_one(void **state)
 {
     (void)state;
@@ -146,7 +147,7 @@ static void lent_to_one(void **state)
     assert_int_equal(taper_pack_get(&f.call, &request, &same), TAPER_OK);
     assert_null(same.is_there);
     assert_ptr_equal(same.data, lent.lies);
-    assert_null(taper_packs_after_run(f.packs)); // another session's run ends, which must not free the loan
+    assert_null(taper_packs_after_run(f.packs)); // the end of another session's run must not free the loan
     assert_whole(&lent);
     assert_whole(&other);
     assert_whole(&same);
@@ -283,13 +284,13 @@ static void in_a_file(void **state)
         }
         get(&f, 100, NULL); // this pack has no name for the file
         assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 1 : 1);
-        // The file is written now, because this run needed no further packs.
+        // The library writes the file at the end of this run, because the run needed no new packs.
         assert_null(taper_packs_after_run(f.packs));
-        for (int64_t i = 0; i <= NAMED; i++) { // packs are not written while they are made and runs are active
+        for (int64_t i = 0; i <= NAMED; i++) { // no pack is written while packs are made or runs are active
             get(&f, i, "layout");
         }
         assert_int_equal(atomic_load(&heads), process == 0 ? NAMED + 2 : 1);
-        if (process == 2) { // changes the weights
+        if (process == 2) { // the second process changes its weights
             memset(f.origin->data, 2, f.origin->bytes);
             get(&f, NAMED + 1, "layout");
             assert_int_equal(atomic_load(&heads), 2);

@@ -63,7 +63,7 @@ static void pieces(void **state)
         assert_int_equal(atomic_load(&s.elsewhere), 0);
         look(&run, &s, 2 * COUNT, 1e6); // the grain is large
         assert_int_equal(atomic_load(&s.pieces), 1);
-        look(&run, &s, 1, 1e6); // 1 us of work per item
+        look(&run, &s, 1, 1e6); // cost of an item, about 1 us
         assert_true(atomic_load(&s.longest) <= (threads > 1 ? 100 : COUNT));
         look(&run, &s, 300, 1e6); // the grain decides the size of a piece
         assert_int_equal(atomic_load(&s.longest), threads > 1 ? 300 : COUNT);
@@ -102,7 +102,7 @@ static taper_status product(taper_call *call)
     return taper_run_range(call->run, count_kept, (void *)(intptr_t)call->args[0].as.i, COUNT, 1, 1e7);
 }
 
-// Threads must flush denormals to zero during a product, and not afterwards.
+// Threads must flush denormals to zero during a product, and must not flush them after it.
 static void denormals(void **state)
 {
     (void)state;
@@ -186,7 +186,7 @@ static void places(void **state)
         user u = {.wrong = 0};
         assert_true(taper_places_open(&run, 10 * sizeof(size_t), 5000, &u.places));
         assert_int_equal(u.places.count, threads);
-        for (size_t item = 0; item < 5000; item++) { // each thread's share has its own place, initially 0
+        for (size_t item = 0; item < 5000; item++) { // each thread has a place of its own for its share, initially 0
             size_t *place = taper_place_take(&u.places, item, 5000);
             const size_t lane = item / (4999 / threads + 1);
             assert_true(*place == 0 || *place == lane + 1);

@@ -200,7 +200,7 @@ typedef struct pickle_case {
 
 static const pickle_case good[] = {
     {BYTES("\x80\2N."), "None"},
-    {BYTES("N."), "None"}, // the opcode with the protocol is optional
+    {BYTES("N."), "None"}, // a pickle without the optional opcode for the protocol
     {BYTES("\x88."), "True"},
     {BYTES("\x89."), "False"},
     {BYTES("K\xff."), "255"},
@@ -222,7 +222,7 @@ static const pickle_case good[] = {
     {BYTES("(t."), "()"},
     {BYTES("]."), "[]"},
     {BYTES("](K\1K\2e."), "[1,2]"},
-    {BYTES("]q\0(K\1K\2e."), "[1,2]"}, // the list is memoized before it is filled, as Python does
+    {BYTES("]q\0(K\1K\2e."), "[1,2]"}, // the list is memoized before it is filled, as in pickles of Python
     {BYTES("](K\1e(K\2e."), "[1,2]"},
     {BYTES("(K\1K\2l."), "[1,2]"},
     {BYTES("}."), "{}"},
@@ -467,7 +467,8 @@ static void bounds_depth(void **state)
             taper_text_free(&text);
         }
     }
-    // Each reference to the memo doubles the value. The text is short, and the memory must be small too.
+    // Each reference to the memo doubles the value, so a short pickle describes a huge value. Reading it must need
+    // little memory.
     taper_text text = taper_text_make(&taper_allocator_system);
     taper_text_string(&text, "K\1");
     for (int i = 1; i < 100; i++) {

@@ -169,7 +169,7 @@ static void scalars(void **state)
     for (size_t i = 0; i < sizeof doubles / sizeof doubles[0]; i++) {
         expect_back(&t, taper_val_double(doubles[i]));
     }
-    uint64_t bits = UINT64_C(0x7ff8000000abcdef); // a NaN must keep its payload
+    uint64_t bits = UINT64_C(0x7ff8000000abcdef); // a NaN must keep the bits of its payload
     taper_val nan = taper_val_double(0);
     memcpy(&nan.as.f, &bits, sizeof bits);
     expect_back(&t, nan);
@@ -221,7 +221,7 @@ static void containers(void **state)
     taper_val_retain(name);
     taper_tuple *tuple = taper_tuple_new(f.heap, NULL, 4);
     tuple->items[0] = TAPER_VAL(dict);
-    tuple->items[1] = name; // equal strings may become one object
+    tuple->items[1] = name; // two equal strings may be read back as one object
     tuple->items[2] = text(&f, "name", 4);
     tuple->items[3] = TAPER_VAL(taper_dict_new(f.heap, NULL, NULL));
     expect_back(&t, TAPER_VAL(tuple));

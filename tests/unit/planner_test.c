@@ -71,7 +71,7 @@ static void many_shapes(void **state)
     open_program(&p, &f, false);
     size_t settled = 0;
     for (int round = 0; round < 4; round++) {
-        for (int64_t n = 1; n < 40; n++) { // more shapes than the session keeps plans for
+        for (int64_t n = 1; n < 40; n++) { // 39 shapes are more than the number of plans that a session keeps
             taper_value *x = vector(&p, n * 100, 2.0f), *result = run_program(&p, &x, 1);
             expect_vector(result, n * 100, 6.0f);
             taper_value_release(result);

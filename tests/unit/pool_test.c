@@ -65,7 +65,7 @@ static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned 
     for (size_t i = 0; i < count; i++) {
         right = right && atomic_load(&ran[i]) == 1;
     }
-    // The share of each thread may end with a shorter piece.
+    // There may be `parts` pieces more, because each thread's share may end with a shorter piece.
     right = right && atomic_load(&j.pieces) <= (count + piece - 1) / piece + parts;
     memset(ran, 0xff, sizeof ran);
     return right;
@@ -204,7 +204,8 @@ static void *hold_all_threads(void *argument)
     return NULL;
 }
 
-// No worker processes pieces of the second job. Its caller must not wait for a worker, and not for the first job.
+// No worker processes pieces of the second job. The second job's caller must neither wait for a worker nor for the
+// first job.
 static void no_worker_comes(void **state)
 {
     (void)state;
@@ -342,7 +343,7 @@ static void nested(void **state)
 
 typedef struct stopping {
     job job;
-    unsigned left; // number of further calls that return true
+    unsigned left; // number of further calls of the function that return true
 } stopping;
 
 static bool until_spent(void *user)
@@ -380,7 +381,7 @@ static void stops(void **state)
         pool = make_pool(threads);
         for (unsigned i = 0; i < 100; i++) {
             stops_on(pool, i % 5, 1000);
-            assert_true(run_once(pool, 50, 1)); // the pool must still work
+            assert_true(run_once(pool, 50, 1)); // the pool must still work after a job was stopped
         }
         taper_pool_destroy(pool);
     }

@@ -308,7 +308,7 @@ static void forms_of_archives(void **state)
     each_sample(check_forms);
 }
 
-// Weights in records that are stored and aligned are used without copying; others are copied.
+// Weights in records that are stored and aligned are used without copying; weights in other records are copied.
 static void weights_in_place(void **state)
 {
     (void)state;
@@ -540,7 +540,7 @@ static void unusable_weights(void **state)
     }
 }
 
-// Tests names of enums as in the oldest files, and unknown members.
+// Tests names of enumerators as in the oldest files, and JSON members that the reader does not know.
 static void other_words(void **state)
 {
     (void)state;
@@ -629,7 +629,7 @@ static void depth_limit(void **state)
     }
 }
 
-// The memory must be proportional to the file, whatever the file has many of.
+// The memory must be proportional to the file, for files with many items of any one kind.
 static void large(void **state)
 {
     (void)state;

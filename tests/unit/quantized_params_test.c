@@ -302,7 +302,7 @@ static void sizes_of_results(void **state)
     assert_int_equal(taper_qconv_open(&f.run, object, 2, &params), TAPER_OK);
     taper_tensor *x = tensor(&f, TAPER_QU8, 4, (const int64_t[]){2, 4, 20, 30});
     assert_int_equal(taper_qconv_sizes(&f.run, &params, x, sizes), TAPER_OK);
-    const int64_t wanted[4] = {2, 6, 16, 13}; // results of (20 + 6 - 11) / 1 + 1 and (30 + 8 - 13) / 2 + 1
+    const int64_t wanted[4] = {2, 6, 16, 13}; // height is (20 + 6 - 11) / 1 + 1, width is (30 + 8 - 13) / 2 + 1
     assert_memory_equal(sizes, wanted, sizeof wanted);
     x->sizes[1] = 5;
     assert_int_not_equal(taper_qconv_sizes(&f.run, &params, x, sizes), TAPER_OK);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests recordings: replayed runs must return the same as the first run, for any values and any sharing of them, after
-// any failure and cancellation. Also run with TSan.
+// Tests recordings: replayed runs must return the same results as the first run, for any inputs, also if inputs are one
+// tensor, after any failure and cancellation. Also run with TSan.
 #include <pthread.h>
 
 #include "runtime/session.h"
@@ -70,7 +70,7 @@ static void chains_and_diamonds(void **state)
     (void)state;
     TEXTS(arguments, "Tensor", "Tensor");
     const function f = make(diamond, COUNT(diamond), arguments);
-    for (int64_t n = 4; n < 100000; n *= 20) { // sizes with a prepared kernel, and without one
+    for (int64_t n = 4; n < 100000; n *= 20) { // sizes for which a kernel prepares calls, and sizes for which none does
         program p;
         open_program(&p, &f, false);
         taper_value *kept[8];
@@ -108,7 +108,7 @@ static void sizes_in_turn(void **state)
     expect_vector(result, 27, diamond_of(1, 3));
     taper_value_release(result);
     for (int round = 0; round < 3; round++) {
-        for (int64_t n = 1; n < 40; n++) { // more sizes than the session keeps plans for
+        for (int64_t n = 1; n < 40; n++) { // 39 sizes are more than the number of plans that a session keeps
             result = run_two(&p, n, (float)round, (float)n);
             expect_vector(result, n, diamond_of((float)round, (float)n));
             taper_value_release(result);
@@ -253,7 +253,7 @@ static void instruction_budgets(void **state)
         taper_session *session;
         const taper_session_options options = {.struct_size = sizeof options, .instruction_budget = budget};
         assert_int_equal(taper_session_create(p.model, &options, &session, NULL), TAPER_OK);
-        for (int i = 0; i < 4; i++) { // must end in the same way in every run
+        for (int i = 0; i < 4; i++) { // every run must end with the same status
             taper_value *result;
             const bool done = taper_session_run(session, NULL, inputs, 2, &result, p.error) == TAPER_OK;
             passed = i == 0 ? done : passed;
@@ -321,7 +321,7 @@ static void a_step_fails(void **state)
         assert_true(!blamed || strstr(taper_error_detail(p.error), "called with self: float32[10]") != NULL);
         p.memory.fail_at = 0;
         taper_value_release(result);
-        kept[count++] = run_program(&p, inputs, 2); // the session must work afterwards
+        kept[count++] = run_program(&p, inputs, 2); // the session must still work after the failed run
         assert_int_equal(taper_value_item(kept[count - 1], 2, &item, NULL), TAPER_OK);
         expect_vector(item, 10, 9);
         taper_value_release(item);
@@ -439,7 +439,7 @@ static void weights_that_are_written(void **state)
     weight_that_is_written("fc.bias");
 }
 
-// Later runs must give bit-identical results, whatever the first run prepares.
+// Later runs must give bit-identical results, no matter which calls the first run prepares.
 static void later_runs_are_as_the_first(void **state)
 {
     (void)state;

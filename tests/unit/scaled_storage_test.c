@@ -13,7 +13,7 @@
 #include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"
 
-enum { ROWS = 37, ROW = 5003 }; // more bytes than the archive writer computes at a time, twice
+enum { ROWS = 37, ROW = 5003 }; // more than twice as many bytes as the archive writer computes at a time
 
 static float expected[ROWS * ROW];
 
@@ -33,7 +33,7 @@ static taper_storage *make(taper_heap *heap)
             expected[r * ROW + i] = (float)(data[r * ROW + i] * scales[r]);
         }
     }
-    taper_obj_release(&rows->head); // the storage keeps its own reference
+    taper_obj_release(&rows->head); // the storage keeps a reference of its own to the tensor `rows`
     return storage;
 }
 
@@ -80,8 +80,8 @@ static void no_elements(void **state)
     close_heap(&f);
 }
 
-// A record of such a storage must equal a record of the computed bytes, wherever the chunks end that the writer
-// computes.
+// A record of such a storage must equal a record of the computed bytes, for every position at which a chunk that the
+// writer computes may end.
 static void in_archives(void **state)
 {
     (void)state;

@@ -302,7 +302,8 @@ static void shares_classes_and_strings(void **state)
     taper_types_release(types);
 }
 
-// If the definition of a named tuple cannot be stored, parsing fails, because later the name would mean a class.
+// If the definition of a named tuple cannot be stored, parsing fails, because a later use of the name would be read as
+// a class.
 static void remembers_or_fails(void **state)
 {
     (void)state;

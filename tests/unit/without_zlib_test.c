@@ -22,7 +22,7 @@
 #undef taper_crc32
 
 taper_status taper_inflate(const taper_allocator *allocator, const uint8_t *packed, uint64_t packed_size, uint8_t *to,
-                           uint64_t size); // the function of the library, which replaces zlib here
+                           uint64_t size); // the library's function, which replaces zlib
 
 enum { MOST = 1 << 18, ROOM = MOST + (MOST >> 4) };
 

@@ -250,7 +250,7 @@ static void refuses_archives(void **state)
     assert_non_null(strstr(taper_error_message(error), "cut off"));
     bytes_free(&file);
 
-    builder many = {.count = 0}; // declares more entries than the file can contain
+    builder many = {.count = 0}; // the end record declares more entries than the file can contain
     builder_add(&many, "m/text", text, sizeof text, 0);
     many.count = 60000;
     file = builder_finish(&many, false, "");

@@ -124,7 +124,7 @@ static void large(void **state)
     const taper_sink sink = taper_bytes_sink(&bytes);
     taper_zip_writer writer;
     start(&writer, &sink);
-    writer.position = far; // pretends that this many bytes were already written
+    writer.position = far; // pretends that `far` bytes were already written
     add(&writer, "a", packed, sizeof packed);
     const uint8_t *local = bytes.data;
     assert_int_equal((far + 30 + 3 + taper_load_u16(local + 28)) % 64, 0);

@@ -267,7 +267,7 @@ test('memory comes back', async () => {
     for (let i = 0; i < 60; i++) {
         await once();
     }
-    const more = process.memoryUsage().rss - before; // 60 models that were not freed would be much larger
+    const more = process.memoryUsage().rss - before; // growth of memory after loading and freeing 60 models; if none were freed, it would be much larger
     assert.ok(more < 30 * statSync(path).size, `${more} bytes`);
 });
 
@@ -278,7 +278,7 @@ test('broken files are refused, each in words', async () => {
         try {
             (await loadModel(file)).free();
             loaded++;
-        } catch (error) { // any other error is a trap, after which the module is unusable
+        } catch (error) { // an error that is no TaperError is a trap, after which the module is unusable
             assert.ok(error instanceof TaperError, `${file}: ${error}`);
             refused++;
         }
