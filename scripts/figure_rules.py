@@ -158,7 +158,7 @@ def size_limit(tree, name):
 
 
 def apple_limit(tree, name):
-    """Returns a limit in bytes: whole-arm64, whole-x86_64 or one-*."""
+    """Returns a limit of scripts/apple/size.sh in bytes, by its name: whole-arm64, whole-x86_64 or one-*."""
     return int(tree.find("scripts/apple/size.sh", rf"^\s*{re.escape(name)}\) echo (\d+) ;;"))
 
 

@@ -60,7 +60,7 @@ seeds() {
     esac
 }
 
-build() { # arguments: folder, options of cmake…
+build() { # build FOLDER [options of cmake…]: configures and compiles the fuzz targets in FOLDER
     folder=$1
     shift
     clang=$(tool clang) || { echo "fuzz.sh: clang is needed" >&2; exit 1; }

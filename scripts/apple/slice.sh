@@ -11,7 +11,7 @@ folder=$(cd "$2" && pwd)
 shift 2
 root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/apple
-# The oldest systems: iOS 12 on phones. On arm64 the simulator exists since iOS 14, macOS since 11.
+# The oldest supported systems: iOS 12 on phones. On arm64 the simulator exists since iOS 14, and macOS since version 11.
 case $slice in
 ios-arm64) sdk=iphoneos target=arm64-apple-ios${IOS_DEPLOYMENT_TARGET:-12.0} ;;
 ios-arm64-simulator) sdk=iphonesimulator target=arm64-apple-ios14.0-simulator ;;
@@ -26,7 +26,7 @@ esac
 if command -v xcrun >/dev/null; then
     sysroot=$(xcrun --sdk $sdk --show-sdk-path)
     compiler="$(xcrun --sdk $sdk --find clang);-target;$target;-isysroot;$sysroot"
-    set -- -DTAPER_WARNINGS_AS_ERRORS=OFF "$@" # this compiler may have other warnings, so they are no errors
+    set -- -DTAPER_WARNINGS_AS_ERRORS=OFF "$@" # Xcode's compiler may have unknown warnings, so warnings are no errors
     ar=$(xcrun --sdk $sdk --find ar) ranlib=$(xcrun --sdk $sdk --find ranlib) tool=$(xcrun --sdk $sdk --find install_name_tool)
 else
     for tool in clang llvm-ar llvm-ranlib; do

@@ -1,7 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
-# amalgamation.sh OUT: packs the library as one source and one header, with the licence, as an archive in OUT. scripts/amalgamate.py writes
-# them; the compiler checks the source without writing code. Exit status 77 if python3, CMake or a C compiler is missing.
+# amalgamation.sh OUT: packs the library as one source and one header, with the licence, as an archive in OUT. scripts/amalgamate.py writes both files; the compiler checks the source without writing code. Exit status 77 if python3, CMake or a C compiler is missing.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "${1:?usage: amalgamation.sh OUT}"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Calls every function of the public headers with NULL for each required argument (headers_test.sh checks that no
-// function is missing), with structs of other versions of the headers, and with results that are stored in the
-// variables of arguments.
+// function is missing), with structs of other versions of the headers, and with results stored in arguments' variables.
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -655,8 +654,7 @@ static void sizes_of_structs(void **state)
     close_world(&w);
 }
 
-// A caller's struct may have fewer or more members. The library must only change members that both the caller's struct
-// and its own struct have.
+// A caller's struct may have fewer or more members. The library may only change members of both structs.
 static void other_versions(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@
 include=$1 cc=$2
 calls=$(dirname "$0")
 passed=0 failed=0 skipped=0
-check() { # arguments: language, standard, header
+check() { # check LANGUAGE STANDARD HEADER: compiles a file that only includes the header
     if printf '#include <taper/%s>\n' "$3" |
         "$cc" -x "$1" -std="$2" -Wall -Wextra -Wpedantic -pedantic-errors -Werror -I"$include" -fsyntax-only -; then
         passed=$((passed + 1))

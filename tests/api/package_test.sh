@@ -12,7 +12,7 @@ model="$source/examples/demo/classifier.ptl"
 prefix="$scratch/usr"
 "$cmake" --install "$build" --prefix "$prefix" >"$scratch/log" 2>&1 || { cat "$scratch/log"; exit 1; }
 
-same() { # arguments: PROGRAM NAME
+same() { # same PROGRAM NAME: runs the example PROGRAM and checks its output; a failure prints NAME
     LD_LIBRARY_PATH="$libraries" "$1" "$model" >"$scratch/out"
     cat "$scratch/out"
     grep -q '^output: 1 x 20, first: -*[0-9.]*$' "$scratch/out" || { echo "FAILED $2"; exit 1; }

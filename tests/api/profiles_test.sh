@@ -17,7 +17,7 @@ fail() {
     echo "FAILED $*"
     exit 1
 }
-configure() { # arguments: FOLDER OPTIONS...
+configure() { # configure FOLDER OPTIONS...: runs CMake with the options for a build in FOLDER
     folder=$1
     shift
     "$cmake" -S "$source" -B "$scratch/$folder" -G "$generator" -DCMAKE_MAKE_PROGRAM="$make" -DCMAKE_C_COMPILER="$cc" \

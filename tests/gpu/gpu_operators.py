@@ -181,7 +181,7 @@ class Scores(nn.Module):
 
 
 class Sequence(nn.Module):
-    """In the scripted network the weights are a list that is an attribute."""
+    """A network whose weights, if it is scripted, are items of a list that is an attribute."""
 
     def __init__(self, network):
         super().__init__()

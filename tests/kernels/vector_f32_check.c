@@ -573,7 +573,8 @@ static void pools(const taper_vector_entry *v, size_t n)
                 terms += fabs(x_t);
             }
             want /= (double)scale[i];
-            // Each addition rounds by half a unit of at most the sum of magnitudes, and some terms are large.
+            // Each addition rounds by at most half a unit of the sum of magnitudes, and some terms are large, so the
+            // bound grows with `terms`.
             const double bound = 2e-4 + (isfinite(terms) ? (double)taps * 6e-8 * terms / (double)scale[i] : 0);
             check_that(check_close(y[i * y_stride + c], (float)want, (float)bound), "avg_pool: %g, not %g",
                        (double)y[i * y_stride + c], want);

@@ -39,8 +39,8 @@ typedef struct recorded_tensor {
     double relative, absolute;
 } recorded_tensor;
 
-// These functions open and close a recording. If it is damaged, recording_open prints an error and ends the program,
-// because this is not the failure of a test.
+// These functions open and close a recording. If the recording is damaged, recording_open prints an error and ends the
+// program, because this is not the failure of a test.
 void recording_open(const char *path, recording *r);
 void recording_close(recording *r);
 

@@ -77,7 +77,7 @@ class Bench(ToolCase):
         layers = [e for e in events if e["cat"] == "layer"]
         self.assertEqual([e["name"] for e in operators], [op["name"] for op in found["ops"]])
         end = 0
-        for event in operators:  # the operators follow each other
+        for event in operators:  # each operator begins where the one before it ends
             self.assertAlmostEqual(event["ts"], end, delta=0.01)
             end = event["ts"] + event["dur"]
         self.assertAlmostEqual(sum(e["dur"] for e in layers), sum(e["dur"] for e in operators), delta=0.1)

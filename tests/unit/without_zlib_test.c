@@ -102,7 +102,7 @@ static void broken_streams(void **state)
         const size_t size = 1 + next_random() % 600;
         make_bytes(b->bytes, size, i % 4);
         size_t packed = pack(b->bytes, size, i % 3 == 0 ? 0 : 9, i % 2 == 0 ? Z_FIXED : Z_DEFAULT_STRATEGY, b->packed);
-        if (i % 5 == 0) { // random bytes that begin like a block with its own codes
+        if (i % 5 == 0) { // random bytes after the bits that begin a block with dynamic Huffman codes
             packed = 200;
             make_bytes(b->packed, packed, 0);
             b->packed[0] = (uint8_t)((b->packed[0] & 0xf8) | 5);

@@ -11,7 +11,7 @@ root=$(cd "$(dirname "$0")/../../.." && pwd)
 api=$root/bindings/android/api
 command -v mvn >/dev/null || { echo "SKIPPED: the published artefacts come with mvn, which is not here (package maven)"; exit 77; }
 
-fetch() { # arguments: ARTIFACT FILE
+fetch() { # fetch ARTIFACT FILE: downloads the artefact's jar to FILE, if FILE is missing
     [ -e "$2" ] || { mvn -q -B dependency:copy "-Dartifact=$1" "-DoutputDirectory=$folder/new" -Dmdep.overWriteReleases=true >"$folder/maven.log" 2>&1 &&
         mv "$folder"/new/* "$2"; }
 }
@@ -35,7 +35,7 @@ check() { # check WHAT: counts a check as passed if $status is 0, and as failed 
         cat "$folder/out"
     fi
 }
-compare() { # arguments: OLD NEW
+compare() { # compare OLD NEW: fails if the change from jar OLD to jar NEW breaks apps
     java -jar "$japicmp" --old "$1" --new "$2" --old-classpath "$folder/fbjni.jar:$folder/nativeloader.jar:$stubs" --new-classpath "$stubs" -a protected \
         --only-incompatible --error-on-binary-incompatibility --error-on-source-incompatibility >"$folder/out" 2>&1
 }
