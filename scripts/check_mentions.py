@@ -12,7 +12,7 @@ Commands      a verb and the options of ./dev are in its usage text, and the opt
 Build options a -DTAPER_… is declared by a list of CMake.
 
 The script reads the pages of tests/docs/pages.py and the README.md of each folder, except CHANGELOG.md, which is history. It reads the commands of
-code blocks that are not run; tests/docs/pages_test.py runs the others."""
+code blocks that are not run; tests/docs/pages_test.py runs all other code blocks."""
 import argparse
 import fnmatch
 import functools

@@ -3,8 +3,8 @@
 """circles.py BUILD [--most N] [--list] [--why]
 
 Finds files of one room that call one another in a circle, by the symbols that their objects define and need (nm). A room is a folder of src. A
-file in a circle cannot be understood before the others. Prints the number of circles, with --list their files, and with --why the symbols; with
---most, fails if there are more than N."""
+file in a circle can only be understood together with the circle's other files. Prints the number of circles, with --list their files, and with
+--why the symbols; with --most, fails if there are more than N."""
 import argparse
 import os
 import pathlib

@@ -152,7 +152,7 @@ def noticed(tests, stride):
 
 
 def fails_as_it_is(test, stride, passing):
-    """Returns true if a test that failed with a change fails without it, too; passing: tests known to pass."""
+    """Returns true if a test that failed with a change also fails without the change. passing: tests known to pass."""
     if test not in passing and build(*targets([test])) and not failing([test], stride):
         passing.add(test)
     return test not in passing

@@ -29,7 +29,7 @@ FUNCTION, GLOBAL = 2, 1
 EXCLUDED = 0x80000000  # a section that a linker leaves out
 CIE_HEAD = b"zR\0" + bytes((1, 0x7C, 30, 1, 0x1B))  # code alignment 1, data alignment -4, the return address in x30, relative pointers
 
-Entry = collections.namedtuple("Entry", "start end rule program")  # rule: None if the entry keeps its program
+Entry = collections.namedtuple("Entry", "start end rule program")  # rule: None if the entry keeps its own call frame instructions
 
 
 class NotHere(Exception):

@@ -323,7 +323,7 @@ static void compiled(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// If the device name ends with "!", a missing device, or a device that declines, must be an error that says so.
+// If the device name ends with "!" and the device is missing or declines, the error must name the reason.
 static void insisting(void **state)
 {
     (void)state;

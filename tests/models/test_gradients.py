@@ -312,7 +312,7 @@ class SecondOfCorners(torch.nn.Module):
 
 
 class SecondOfChosen(torch.nn.Module):
-    """Gradients of chosen elements do not depend on the arguments."""
+    """The gradient of an operator that chooses elements, such as max or sort, does not depend on x, so it needs no gradient itself."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         results = torch.jit.annotate(List[bool], [])

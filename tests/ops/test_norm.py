@@ -46,7 +46,7 @@ for sizes in SIZES:
             CASES.append((f"instance_norm-running-{name}", f"def f({FIVE}) -> Tensor:\n{before}"
                           "    return torch.instance_norm(x, w, b, m, v, False, 0.1, 1e-05, False)\n", build))
 
-# More pixels and channels than a block or a stretch of the kernels. The values are near 0, so that PyTorch's differences of
+# More pixels and channels than the kernels process at once. The values are near 0, so that PyTorch's differences of
 # squares do not cancel.
 for sizes in ((2, 130, 6, 11), (1, 4, 33, 34)):
     def build(sizes=sizes):
@@ -169,7 +169,7 @@ CASES.append(("kl_div/ends", "def f(x: Tensor, t: Tensor):\n    return (F.kl_div
               (torch.tensor([-1.0, -0.5, 0.0, -2.0, -0.25, -1.0, -3.0]), torch.tensor([0.0, 0.5, 1.0, 2.0, float("inf"), float("nan"), -1.0]))))
 
 # Neighbouring channels, of which sixteen are added at a time: about sixteen channels and many more, and more pixels than a
-# stretch of the kernel.
+# kernel processes at once.
 for channels in (15, 16, 23, 147):
     for code in ("torch.group_norm(x, 1, None, None, 1e-05)", "torch.instance_norm(x, None, None, None, None, True, 0.1, 1e-05, False)",
                  "torch.batch_norm(x, None, None, None, None, True, 0.1, 1e-05, False)"):

@@ -145,7 +145,7 @@ static void many_callers(void **state)
     }
 }
 
-// All threads run on one core, so a waiting thread must yield to the others.
+// All threads run on one core, so a waiting thread must yield to the other threads.
 static void on_one_core(void **state)
 {
 #ifdef __linux__
