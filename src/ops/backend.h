@@ -158,8 +158,8 @@ struct taper_backend {
 
 // ---- for backends
 
-// Returns the facts about a value that are known before any run, which are often few. The first call computes them for
-// the whole graph.
+// Returns what is known before any run about the value's dtype and sizes; often little is known. The first call
+// computes these facts for the whole graph.
 taper_shape taper_region_shape(taper_region *region, const taper_ir_value *value);
 // Computes the result shapes of the segment's nodes for this call (ir/infer.h). A shape remains unknown if it depends
 // on elements, and not only on the shapes of inputs. The caller frees *shapes with taper_segment_shapes_free. Fails
@@ -176,7 +176,7 @@ TAPER_MUST_USE taper_status taper_segment_run_plain(const taper_segment *segment
 // Calls the segment: converts the arguments to their forms, makes a recording unless the kept one fits, and runs the
 // recording. Returns TAPER_DECLINED if the plain nodes must run.
 TAPER_MUST_USE taper_status taper_segment_call(taper_call *call);
-// Lists the memory of the kept recording, if `prepared` is a call of a segment.
+// Lists the memory of the recording that `prepared` keeps, if `prepared` is a call of a segment.
 void taper_segment_storages(const struct taper_prepared *prepared, taper_each_storage *each, void *user);
 // Records that the plain nodes have completed the call that was declined last. This ends the measurement of their time.
 void taper_segment_done_plain(const taper_segment *segment, taper_run *run, struct taper_prepared *prepared);

@@ -11,7 +11,7 @@ void taper_prepare_bands(taper_call *call, const taper_banded *banded)
 
 // ---- planning
 
-// Finds the rows of x that rows [begin, end) of the result need.
+// Finds rows [*first, *last) of argument 0: the rows that rows [begin, end) of the result need.
 static void rows_under(const taper_banded *b, size_t begin, size_t end, size_t *first, size_t *last)
 {
     *first = begin * b->stride - taper_min_size(begin * b->stride, b->pad);
@@ -31,7 +31,8 @@ static bool follows(const taper_banded *a, const taper_banded *b)
     return a->images == b->images && a->out_rows == b->in_rows && a->out_row == b->in_row;
 }
 
-// Sizes the rings for steps of `step` rows. Returns the bytes that a step touches.
+// Sets the sizes of the rings for steps of `step` rows of the last result. Returns the number of bytes that a step
+// touches.
 static size_t cut(taper_bands *bands, size_t step)
 {
     const size_t last = bands->count - 1;

@@ -20,8 +20,8 @@ typedef struct taper_ring {
     size_t from, ring;
 } taper_ring;
 
-// Rows [begin, end) of image number `image` of the result. These rows are consecutive in memory. The rows of x are
-// consecutive too, if a row of the result needs only the same row of x.
+// Rows [begin, end) of image number `image` of the result. These rows are consecutive in memory. The rows of argument 0
+// that they need are consecutive too, if a row of the result needs only the same row of argument 0.
 typedef struct taper_band {
     size_t image, begin, end;
     taper_ring x, y;

@@ -109,7 +109,7 @@ struct taper_call {
                                       // memory; otherwise NULL
     const uint32_t *operands;         // operands of the instruction: arguments, then results; NULL if unknown
     const struct taper_segment *segment; // segment that the call runs (ops/backend.h), or NULL for an operator
-    const void *plan; // data of a backend that says what its kernel does in addition to the operator, or NULL
+    const void *plan; // a backend's description of what its kernel does in addition to the operator, or NULL
 };
 
 // ---- arguments. at: position in the schema
@@ -127,7 +127,7 @@ static inline bool taper_ret_leaves(const taper_call *call)
 {
     return call->operands != NULL && (call->operands[call->arg_count] & TAPER_OPERAND_FIXED) != 0;
 }
-// Returns true for the in-place form of an operator: "add_".
+// Returns true for the in-place form of an operator, for example add_.
 static inline bool taper_call_in_place(const taper_call *call)
 {
     return call->schema != NULL && call->schema->in_place;
@@ -195,7 +195,7 @@ TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, tape
 // Sets a result that was computed elsewhere, or copies it into the argument of the in-place or .out variant. Takes over
 // the reference.
 TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_tensor *value);
-// Does what taper_ret_tensor does, if the caller knows `target`, the argument that receives the result or NULL.
+// Does what taper_ret_tensor does, for a caller that knows `target`: the argument that receives the result, or NULL.
 TAPER_MUST_USE taper_status taper_ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value);
 // These functions return the argument that receives result `at` (in-place or .out), or NULL for the functional variant.
 // For a TAPER_OP_OUT_COPY row, taper_ret_argument returns the argument, because it may decide the dtype, and
@@ -292,6 +292,6 @@ bool taper_row_takes_quantized(const taper_op *op);
 // Returns true if an argument is a quantized tensor or a list that contains one.
 bool taper_call_has_quantized(const taper_call *call);
 
-const char *taper_pytorch_device_name(int kind); // for example "cpu"; NULL if the kind is unknown
+const char *taper_pytorch_device_name(int kind); // PyTorch's name of the kind, such as "cpu"; NULL if unknown
 
 #endif

@@ -176,7 +176,7 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
     for (size_t i = 2; i < rank; i++) {
         pixels *= sizes[i] > 1 ? 2 : 1; // becomes more than 1 if any size is more than 1; cannot overflow
     }
-    const bool same_bytes = sizes[1] == 1 || pixels == 1; // the contiguous strides then describe the same bytes
+    const bool same_bytes = sizes[1] == 1 || pixels == 1; // NHWC and contiguous strides then describe the same bytes
     *tensor = taper_ret_target(call, at);
     if ((*tensor == NULL && !same_bytes) || !hidden) {
         taper_strides_channels_last(rank, sizes, strides);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares the shape rules with the results of operators. Empty without TAPER_CHECK_SHAPES.
+// Compares the shape rules with the results of operators. The file is empty without TAPER_CHECK_SHAPES.
 #include "ops/call/check_shapes.h"
 
 typedef int taper_check_shapes_unused; // ISO C requires a declaration in every file

@@ -8,7 +8,7 @@ static TAPER_COLD taper_status unfit(const taper_schema_arg *declared, const cha
     taper_text got = taper_text_make(&taper_allocator_system);
     taper_val_type_print(value, &got);
     const bool named = declared->name[0] != '\0';
-    size_t length = strlen(declared->type_text); // the length includes the blanks before the name
+    size_t length = strlen(declared->type_text); // type_text ends with the blanks before the argument's name
     while (length != 0 && declared->type_text[length - 1] == ' ') {
         length--;
     }

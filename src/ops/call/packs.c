@@ -261,7 +261,7 @@ static taper_status make_new(taper_run *run, const taper_pack_request *request, 
         return taper_fail(run->error, TAPER_ERROR_RESOURCE, "out of memory: packed weights of %zu bytes",
                           request->bytes);
     }
-    // Packs for a file must be filled, because they will be written.
+    // A pack for a file gets no lent memory. It must be filled in its permanent memory, because it will be written.
     *lent = packs->keeping.file == NULL ? take_lending(packs, request->bytes) : NULL;
     const taper_status status = *lent != NULL ? fill_at(run, request, *lent) : fill_kept(run, request, kept);
     if (status != TAPER_OK) {
@@ -303,8 +303,8 @@ static taper_status make(taper_run *run, const taper_pack_request *request, cons
     return TAPER_OK;
 }
 
-// Drops the pages of our own mapping that were read only for packing. Other memory is not touched, because memory of
-// the host would lose its content permanently.
+// Drops the pages of our own mapping of a file that were read only for packing. Memory of the host is not touched,
+// because it would lose its content permanently.
 static void unneeded(const taper_pack_request *request)
 {
     for (size_t i = 0; i < TAPER_PACK_TENSORS; i++) {

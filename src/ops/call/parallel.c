@@ -83,7 +83,8 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     return s.status;
 }
 
-// ---- places: each begins with a flag
+// The search begins at the place of the item's part of the range; the range has one part per place. At least one place
+// is free, or will be soon.
 
 enum { FLAG = 64 };
 

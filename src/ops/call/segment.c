@@ -82,7 +82,7 @@ static taper_status record(const taper_segment *segment, taper_call *call, recor
     return status;
 }
 
-// Runs a call whose arguments cannot be compared. The recording is used only for this call.
+// Runs a call whose arguments cannot be compared with those of later calls. The recording is used only for this call.
 static taper_status run_once(const taper_segment *segment, taper_call *call, size_t bytes)
 {
     if (segment->device->backend->lasting) {
@@ -381,7 +381,8 @@ static taper_status run_node(taper_call *call, taper_device *device, const taper
     return status == TAPER_DECLINED ? taper_call_kernel(&one, taper_row_kernel(node->op)) : status;
 }
 
-// Finds the last node that takes each of the body's values, counted from 1. A value that the call returns gets 0.
+// Sets `last` for each of the body's values: the number of the last node that takes the value or makes it, counted from
+// 1. A value that the call returns gets 0.
 static void find_last(const taper_block *body, uint32_t first, uint32_t *last)
 {
     uint32_t number = 1;

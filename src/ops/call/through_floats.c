@@ -76,7 +76,7 @@ taper_status taper_call_through_floats(taper_call *call, taper_kernel kernel)
     }
     if (status == TAPER_OK) {
         inner.args = args;
-        inner.state = NULL; // data that this call keeps would belong to the float copies
+        inner.state = NULL; // no data is kept for later calls, because it would belong to the float copies
         inner.prepared = NULL;
         inner.shell = NULL;
         inner.operands = NULL;

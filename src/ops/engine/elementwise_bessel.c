@@ -12,7 +12,7 @@ typedef struct bessel {
     double j[2], y[2];
 } bessel;
 
-// Computes the functions by Hankel's expansion. x is at least ASYMPTOTIC.
+// Computes J and Y of orders 0 and 1 by Hankel's expansion. x is at least ASYMPTOTIC.
 static bessel bessel_far(double x)
 {
     bessel b;

@@ -38,7 +38,7 @@ static inline taper_c128 taper_c_times_i(taper_c128 a)
 }
 static inline double taper_c_abs(taper_c128 a)
 {
-    // The plain square root is faster than hypot, and exact enough while the squares neither overflow nor vanish.
+    // The plain square root is faster than hypot, and exact enough if the squares neither overflow nor vanish.
     const double square = a.re * a.re + a.im * a.im;
     return square > 1e-280 && square < 1e300 ? sqrt(square) : hypot(a.re, a.im);
 }

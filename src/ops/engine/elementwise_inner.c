@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The work of the elementwise engine on the elements of a line. It chooses a kernel for the elements' own dtype
+// Computes the elements of a line for the elementwise engine. The code chooses a kernel for the elements' own dtype
 // (ops/kernels/native.h), a kernel for floats (ops/kernels/vector_f32.h), or the operator's loop for its class. It also
-// converts elements to and from the dtype that the code needs.
+// converts elements to and from the dtype that the chosen kernel or loop needs.
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/elementwise_walk.h"
 
@@ -106,8 +106,8 @@ static void copy_items(size_t item, size_t n, char *to, int64_t to_step, const c
     }
 }
 
-// Rounds elements of a wider type to the precision of the common dtype. PyTorch computes in the common dtype even if
-// the tensor has another dtype.
+// Rounds an input's elements, which were loaded in a wider dtype, to the precision of the common dtype. PyTorch
+// computes in the common dtype even if the tensor has another dtype.
 static void pass_common(const taper_ew_inner *inner, const taper_ew_side *s, size_t n, taper_ew_block *block,
                         taper_ew_block *temp)
 {

@@ -61,8 +61,8 @@
 // end.
 #define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
 
-// Vector kernels (ops/kernels/vector_f32.h) by operator name: 1 + the number of a unary kernel, then relu, then the
-// binary kernels. TAPER_EW_KERNEL(name) is 0 for every other operator.
+// Vector kernels (ops/kernels/vector_f32.h) by operator name. Their numbers are 1 + the number of a unary kernel, then
+// one number for relu, then the numbers of the binary kernels. TAPER_EW_KERNEL(name) is 0 for every other operator.
 enum {
     TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT, // relu, a clamp with fixed bounds
     TAPER_EW_KERNEL_BINARY                        // number of the first binary kernel

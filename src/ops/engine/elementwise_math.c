@@ -4,7 +4,8 @@
 
 // ---- the normal distribution
 
-// Returns x >= 0 with erf(x) = y and erfc(x) = rest. The caller knows one of them exactly.
+// Returns x >= 0 with erf(x) = y and erfc(x) = rest, where rest is 1 - y. At least one of y and rest is exact, and the
+// other one is rounded.
 static double erf_inverse(double y, double rest)
 {
     const double w = -log(rest * (1 + y)); // rest * (1 + y) is (1 - y)(1 + y)
@@ -296,7 +297,8 @@ static double igammac(double a, double x, double enough)
     return x < a + 1 ? 1 - gamma_series(a, x, enough) : gamma_fraction(a, x, enough);
 }
 
-// The versions for float results end earlier, at the precision of a float.
+// Defines a function for double results and one for float results. The latter ends earlier, at the precision of a
+// float.
 #define PRECISIONS(name)                                                                                               \
     double taper_##name(double a, double x)                                                                            \
     {                                                                                                                  \
@@ -311,7 +313,7 @@ PRECISIONS(igammac)
 
 // ---- modified Bessel functions: the power series, whose terms are all positive, or the expansion at infinity
 
-static double bessel_scaled(int order, double x) // computes I(x) exp(-x) for x >= 0
+static double bessel_scaled(int order, double x) // computes I(x) exp(-x) of this order for x >= 0
 {
     if (isnan(x) || isinf(x)) {
         return isnan(x) ? x : 0;

@@ -109,7 +109,8 @@ taper_status taper_ew_run_plain(taper_call *call, taper_ew *ew, bool *done)
         keeps = keeps && ew->inputs[k].at != 0;
         p.at[k] = (uint8_t)(ew->inputs[k].at - 1);
     }
-    // A dimension of size 1 may have any stride, so only TAPER_EW_LIKE copies the input's strides.
+    // Only TAPER_EW_LIKE copies the input's strides. Other results get contiguous strides, because the input may have
+    // any stride in a dimension of size 1.
     const int64_t *strides = ew->layout == TAPER_EW_LIKE ? first->strides : NULL;
     TAPER_TRY(first->hidden_nhwc ? taper_ret_new_nhwc(call, ew->ret, TAPER_F32, first->rank, first->sizes, true, &to)
                                  : taper_ret_new(call, ew->ret, TAPER_F32, first->rank, first->sizes, strides, &to));

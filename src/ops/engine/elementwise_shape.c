@@ -135,7 +135,7 @@ static void lay_operand(operand *o, const taper_tensor *tensor, size_t rank, con
 {
     taper_tensor_logical_strides(tensor, o->strides);
     o->dense = tensor->hidden_nhwc || taper_tensor_is_dense(tensor);
-    if (converted && !o->dense) { // PyTorch converts this operand first, and the copy has no gaps
+    if (converted && !o->dense) { // PyTorch converts this operand first, to a copy without gaps
         taper_strides_dense(tensor, o->strides);
         o->dense = true;
     }

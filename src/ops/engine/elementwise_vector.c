@@ -232,7 +232,7 @@ taper_status taper_ew_vector(taper_run *run, const taper_ew_vector_plan *plan, c
     for (size_t d = 1; d < walk->rank; d++) {
         rows *= (size_t)walk->sizes[d]; // the product is at most the number of elements, so it cannot overflow
     }
-    if (job.crossed) { // each row may read the row before it
+    if (job.crossed) { // rows run in order, because each row may read the results of the row before it
         rows_range(&job, 0, rows);
         return taper_run_spend(run, (uint64_t)rows * (uint64_t)walk->sizes[0]);
     }

@@ -82,10 +82,11 @@ typedef struct walk {
     const taper_reduce *r;
     taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK]; // dimensions, smallest step first
     size_t kept_count, reduced_count;
-    bool side_by_side;         // true if kept[0] has the lanes; otherwise reduced[0] is folded
-    bool direct;               // true if elements are read in place, without conversion
-    bool at_once;              // true if a single kernel call may write final results (reduce_at_once.h)
-    bool multiplied;           // true if the kernel for `at_once` computes products
+    bool side_by_side; // true if neighbouring results along kept[0] are computed together, as lanes; otherwise elements
+                       // along reduced[0] are folded to one result
+    bool direct;       // true if elements are read in place, without conversion
+    bool at_once;      // true if a single kernel call may write final results (reduce_at_once.h)
+    bool multiplied;   // true if the kernel for `at_once` computes products
     taper_cast_function *cast; // kernel that converts contiguous elements, or NULL
     taper_ew_class result_class;
     double count; // number of elements that are reduced to one result
@@ -343,7 +344,7 @@ static double finish_one(const walk *w, double first, double second, double cent
 {
     const double freedom = w->count - w->r->correction;
     if (w->r->overflow > 0 && first >= w->r->overflow) {
-        first = (double)INFINITY; // PyTorch returns infinity here, even if the root of this sum would be finite
+        first = (double)INFINITY; // PyTorch returns infinity if the sum overflows, even if its root would be finite
     }
     switch ((taper_reduce_finish)w->r->finish) {
     case TAPER_FINISH_MEAN:

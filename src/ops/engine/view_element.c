@@ -30,7 +30,7 @@ taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, t
                dtype != TAPER_BOOL;
     if (range != NULL && taper_dtype_is_integral(dtype)) {
         const bool whole =
-            dtype == TAPER_I64; // `most` is 2^63, because no double equals the largest int64; every int64 fits
+            dtype == TAPER_I64; // int64: `most` is 2^63, because no double equals the largest int64; every int64 fits
         const double least = dtype == TAPER_U8 ? 0 : whole ? -range->most : -range->most - 1;
         if (scalar->kind == TAPER_SCALAR_DOUBLE || scalar->kind == TAPER_SCALAR_COMPLEX) {
             bad |= !(scalar->f >= least && scalar->f <= range->most) || scalar->f >= 0x1p63;

@@ -112,8 +112,8 @@ bool taper_shape_strides(const taper_tensor *tensor, size_t rank, const int64_t 
         }
         return true;
     }
-    // Each group of old dimensions that are contiguous with one another must be covered by whole groups of new
-    // dimensions.
+    // Old dimensions that are contiguous with one another form a group. Each group must have as many elements as a run
+    // of new dimensions, which then gets strides within the group.
     size_t to = rank;
     int64_t base = tensor->strides[tensor->rank - 1];
     int64_t run = 1, covered = 1;

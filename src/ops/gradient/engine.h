@@ -7,7 +7,7 @@
 #include "ops/gradient/tape.h"
 
 typedef struct taper_engine_target {
-    taper_tape_node *node; // a reference; NULL for an input that needs no gradient
+    taper_tape_node *node; // reference to the input's node; NULL if the input needs no gradient
     uint32_t output;
 } taper_engine_target;
 

@@ -17,8 +17,8 @@ enum {
     TAPER_GRADIENT_ALL_NONE = 8    // no argument has a derivative
 };
 
-// The instructions of a formula. An instruction with a number N has one byte for each value of N; the byte below is the
-// one for N = 0.
+// The instructions of a formula. An instruction with a number N has one byte for each value of N; each enumerator below
+// is the byte for N = 0.
 enum {
     TAPER_GRADIENT_ARGUMENT = 0x00, // pushes argument N of the call
     TAPER_GRADIENT_SHAPE = 0x20,    // pushes argument N, of which only the sizes and the dtype are read

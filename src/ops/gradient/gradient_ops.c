@@ -20,7 +20,8 @@ static taper_status optional_list(const taper_call *call, size_t at, const taper
     return TAPER_OK;
 }
 
-// Reads the arguments retain_graph and create_graph. PyTorch keeps the graph if a gradient of the gradient is wanted.
+// Reads the arguments retain_graph and create_graph. If retain_graph is None, the graph is kept if create_graph is
+// true, as in PyTorch.
 static taper_status read_flags(const taper_call *call, size_t at, taper_tape_request *request)
 {
     TAPER_TRY(taper_arg_bool(call, at + 1, &request->create));

@@ -117,7 +117,8 @@ TAPER_STEPS_KERNEL(taper_op_angle_gradient)
         TAPER_STEP(s, aten_complex, taper_step_neg(s, taper_step_mul(s, scaled, im)), taper_step_mul(s, scaled, re)));
 }
 
-// The gradient of x / |x|: the part across the direction of x, divided by |x|. The gradient is 0 for real numbers.
+// The gradient of x / |x|: the part of grad that is perpendicular to x, divided by |x|. The gradient is 0 for real
+// numbers.
 TAPER_STEPS_KERNEL(taper_op_sgn_gradient)
 {
     const taper_step_value grad = &s->args[0], x = &s->args[1], direction = &s->args[2];

@@ -156,7 +156,7 @@ TAPER_STEPS_KERNEL(taper_op_lu_gradient)
     const int64_t m = rows_of(l->as.tensor), k = columns_of(l->as.tensor), n = columns_of(u->as.tensor);
     const bool pivots = columns_of(p->as.tensor) == m && taper_tensor_numel(p->as.tensor) != 0;
     taper_step_value value;
-    if (n > k) { // the columns after the square follow from L
+    if (n > k) { // the remaining columns of A follow from L
         const taper_step_value rest = taper_step_narrow(s, grad_u, -1, k, n - k),
                                u2 = taper_step_narrow(s, u, -1, k, n - k);
         const taper_step_value of_rest = solved(s, taper_step_adjoint(s, l), rest, true, true, true);
@@ -164,7 +164,7 @@ TAPER_STEPS_KERNEL(taper_op_lu_gradient)
         value = square_lu(s, grad_l, taper_step_narrow(s, grad_u, -1, 0, k), l, taper_step_narrow(s, u, -1, 0, k));
         value =
             TAPER_STEP(s, aten_cat, taper_steps_list(s, (taper_step_value[]){value, of_rest}, 2), TAPER_STEP_INT(-1));
-    } else if (m > k) { // the rows below the square follow from U
+    } else if (m > k) { // the remaining rows of A follow from U
         const taper_step_value rest = taper_step_narrow(s, grad_l, -2, k, m - k),
                                l2 = taper_step_narrow(s, l, -2, k, m - k);
         const taper_step_value of_rest = solved(s, taper_step_adjoint(s, u), rest, false, false, false);

@@ -34,7 +34,7 @@ static taper_step_value normalized(taper_steps *s, taper_step_value x, taper_ste
     return taper_step_mul(s, centred, *rstd);
 }
 
-// Uses the statistics that the layer holds.
+// Normalizes the input with the layer's running statistics.
 static taper_step_value with_running(taper_steps *s, size_t rank)
 {
     taper_step_value rstd = TAPER_STEP(s, aten_add_Scalar, per_channel(s, &s->args[4], rank), &s->args[7]);

@@ -32,7 +32,7 @@ TAPER_STEPS_KERNEL(taper_op_sum_to)
     return taper_steps_ret(s, 0, value);
 }
 
-enum { BLOCK = 1 << 16 }; // elements of a product that are summed while a cache has them
+enum { BLOCK = 1 << 16 }; // number of elements of a block, whose products are summed while they are in the cache
 
 // Returns how many rows of the product make a block, or 0 if the product is summed as a whole.
 static int64_t rows_of_block(const taper_steps *s, const taper_tensor *grad, const taper_tensor *factor,

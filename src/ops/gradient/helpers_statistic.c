@@ -120,7 +120,7 @@ TAPER_STEPS_KERNEL(taper_op_quantile_steps)
         numbers = TAPER_STEP(s, aten_any_dim, missing, last, taper_step_bool(true));
         ranks = taper_step_add(
             s, taper_step_scale(s, levels, end),
-            taper_step_scale(s, as_dtype(s, numbers, self), 0)); // adds 0, to broadcast to the sizes of numbers
+            taper_step_scale(s, as_dtype(s, numbers, self), 0)); // adds 0, to broadcast to the sizes of `numbers`
         ranks = TAPER_STEP(s, aten_masked_fill_Scalar, ranks, numbers, taper_step_double(s, end));
     }
     ranks = is_named(way, "lower")     ? TAPER_STEP(s, aten_floor, ranks)
@@ -139,7 +139,8 @@ TAPER_STEPS_KERNEL(taper_op_quantile_steps)
                    : taper_step_sub(s, ranks, as_dtype(s, below, self));
         value = TAPER_STEP(s, aten_lerp_Tensor, value, above, weight);
     }
-    // [rest, levels]: the levels become the first dimension, or disappear if the caller gave a single number.
+    // The value is [rest, levels]. The levels become the first dimension, or disappear if the caller gave a single
+    // number.
     int64_t ones[TAPER_MAX_RANK + 1];
     if (q->rank == 0) {
         value = TAPER_STEP(s, aten_squeeze_dim, value, last);
@@ -247,8 +248,8 @@ static void mean_gradients(taper_steps *s, const reduction *r, bool include, tap
     *src = gathered(s, r, *self);
 }
 
-// Divides the product by the element. If the element is the only zero, the product of the other elements is computed
-// instead.
+// Computes the gradients of products: the product divided by the element. If the element is the only zero, the product
+// of the other elements is computed instead.
 static void prod_gradients(taper_steps *s, const reduction *r, taper_step_value *self, taper_step_value *src)
 {
     const taper_step_value zero = TAPER_STEP_INT(0), one = TAPER_STEP_INT(1);

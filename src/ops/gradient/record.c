@@ -315,7 +315,7 @@ taper_status taper_tape_before(taper_call *call, taper_tape_call *noted)
 // argument, so writes to its elements do not matter.
 static taper_status save(taper_call *call, taper_tape_node *node)
 {
-    static const taper_tape_edge no_edge = {.node = NULL}; // a node must not refer to itself
+    static const taper_tape_edge no_edge = {.node = NULL}; // no history, because a node must not refer to itself
     const taper_gradient_reads bits = values_read(node);
     for (size_t i = 0; i < call->arg_count && i < 32; i++) {
         if ((bits.arguments >> i & 1) != 0 && node->args[i].tag == TAPER_NONE) {

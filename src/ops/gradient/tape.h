@@ -29,7 +29,7 @@ typedef enum taper_tape_kind {
 } taper_tape_kind;
 
 typedef struct taper_tape_edge {
-    taper_tape_node *node; // a reference; NULL if the argument needs no gradient
+    taper_tape_node *node; // reference to the argument's node; NULL if the argument needs no gradient
     uint32_t output;       // index among the results of the node
 } taper_tape_edge;
 
@@ -126,7 +126,7 @@ typedef struct taper_tape_call {
     taper_tape_node *node; // node for the call, or NULL if no argument needs a gradient
     bool later;            // true if the node is created after the call, because the results may have no gradients,
                            // such as the results of a comparison
-    taper_tape_edge base;  // for an in-place write to a view, edge of the tensor of which it is a view
+    taper_tape_edge base;  // for an in-place write to a view, edge of the view's base
     uint32_t version;      // version of the storage of argument 0
 } taper_tape_call;
 
@@ -166,8 +166,8 @@ TAPER_MUST_USE taper_status taper_tape_check_flag(const taper_call *call);
 // Notes which new results are views of argument 0, so that a write to either of the two tensors reaches the history of
 // the other one.
 TAPER_MUST_USE taper_status taper_tape_note_views(const taper_call *call);
-// The data of a tensor (x.data) has a version of its own in PyTorch, so that gradients do not notice writes to it.
-// Marks such a result. After a write to such a tensor, restores the version.
+// Marks a result that is the data of a tensor (x.data): in PyTorch x.data has a version of its own, so that gradients
+// do not notice writes to it. After a write to a marked tensor, restores the version of the storage.
 TAPER_MUST_USE taper_status taper_tape_note_data(const taper_call *call, const taper_tape_call *noted);
 
 // ---- gradients (backward.c)

@@ -65,7 +65,8 @@ bool taper_tape_writes(const taper_call *call)
 
 bool taper_tape_overlaps(const taper_tape_place *view)
 {
-    int64_t last = -1; // offset of the last element, counted along the dimensions with smaller strides
+    int64_t last =
+        -1; // largest offset of an element, counted along the dimensions that are done, which have smaller strides
     for (uint32_t done = 0, found = 1; found != 0; done |= found) {
         size_t least = 0;
         found = 0;
@@ -167,8 +168,8 @@ static taper_status note_view(const taper_call *call, taper_tensor *tensor, tape
     return TAPER_OK;
 }
 
-// Returns true for the operators that return several views in PyTorch too. PyTorch's other operators call operators
-// that return one view.
+// Returns true for the operators whose views PyTorch treats as several views of one call. In PyTorch other operators
+// that return lists of views consist of calls that return one view each.
 static bool returns_several(const taper_op *op)
 {
     const taper_op *const several[] = {TAPER_OP(aten_unbind_int), TAPER_OP(aten_split_Tensor),

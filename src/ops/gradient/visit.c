@@ -100,7 +100,8 @@ static taper_status hand_on(taper_engine *e, taper_tape_node *node, size_t arg, 
     return TAPER_OK;
 }
 
-// A formula that reads the node's own results gives these results their history while the gradient is itself recorded.
+// Gives the node's own results their history (`link`), or takes it away. A formula that reads these results needs their
+// history while the gradient is itself recorded.
 static taper_status link_results(const taper_engine *e, taper_tape_node *node, bool link)
 {
     for (size_t i = 0; e->caller.records && i < node->ret_count; i++) {
@@ -369,8 +370,9 @@ static taper_status to_slices(taper_engine *e, taper_tape_node *node, size_t edg
     return taper_engine_add(e, &s->outer->edges[edge], grad);
 }
 
-// A write to a view: the gradient of the base goes to the base before the write, except for the view's elements, whose
-// gradient goes through the write.
+// Computes the gradients of a write to a view. The gradient of the view's elements is passed to the derivative of the
+// write. The base before the write receives the gradient of the written base, except in the view's elements: these
+// receive the gradient that the derivative of the write gives for their old values.
 static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
 {
     slices s = {.outer = node, .of_self = taper_val_none()};
@@ -381,12 +383,12 @@ static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
     }
     TAPER_TRY(lay_out(e, node, node->grads[0], &whole));
     taper_status status = slice_of(e, node, whole, &slice);
-    if (status == TAPER_OK && edge_is_wanted(&node->edges[0])) { // PyTorch writes the view's gradient to this slice
+    if (status == TAPER_OK && edge_is_wanted(&node->edges[0])) { // PyTorch writes to the slice: no elements may overlap
         status = taper_check_expanded(slice.as.tensor, e->run->error);
         taper_val_release(status == TAPER_OK ? taper_val_none() : slice);
     }
     if (status == TAPER_OK) {
-        taper_val *const own = inner->grads; // gradients of the written values, which later gradients may read
+        taper_val *const own = inner->grads; // restored below, because `inner` may be visited for itself too
         inner->output_count = 1;
         inner->grads = &slice;
         status = visit_call(e, inner, to_slices, &s);

@@ -106,7 +106,9 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
     TWO(8, b2, b4) HALF(3, c0, c2) TWO(6, c1, c3) TWO(9, c2, c4) PLUS(28, 30) PLUS(29, 31) \
     ends##_TWO PUT(28, 0) PUT(29, 1)
 
-// The code before and after the loop. After each turn the columns of the window are in other registers.
+// The parts of SLIDE: code before the loop (BEGIN), in the loop (TURN, OTHER_TURN) and after the loop. TURN leaves the
+// first columns of the next window in other registers than the ones it read. So OTHER_TURN computes the next turn, with
+// exchanged registers. BACK copies these columns back if the loop ends after TURN.
 #define BEGIN_1 ANY(1, A_1, 1) ANY(1, B_1, 2)
 #define TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, TAKE, A_1, B_1, C_1, D_1)
 #define OTHER_TURN_1(ends) SPREAD(OUTPUTS_OF_FOUR, ends, TAKE, C_1, D_1, A_1, B_1)

@@ -29,7 +29,7 @@ typedef struct results {
     i8_range range;
 } results;
 
-// Rearranges 16 k of all rows, from p[0] + k and so on: 16 / KR groups from `group` on.
+// Rearranges 16 k of each row i, which start at p[i] + k, to 16 / KR groups of `a`, from `group` on.
 TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, size_t k);
 // Computes the sums of `groups` groups for nv vectors of four columns, starting from start[0 .. NR). It may read one
 // group more of A, and TAPER_GEMM_I8_TAIL bytes more of w. marks: the marks after the whole panel

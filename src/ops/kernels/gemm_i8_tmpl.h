@@ -33,7 +33,7 @@ TAPER_TEMPLATE void finish_floats(const size_t mr, const size_t nv, const taper_
         for (size_t j = 0; j < nv; j++) {
             const F y = P(add_ps)(P(mul_ps)(P(cvtepi32_ps)((Q)acc[i][j]), scale[j]),
                                   P(loadu_ps)(t->e.shift + column + LANES * j));
-            if (n > LANES * j) // false in builds for size, which have no tile of one vector
+            if (n > LANES * j) // can be false only in builds for size, which have no tile of one vector
                 store_floats((float *)t->c + TAPER_ROW(i, mr, t->mr) * t->c_stride + column + LANES * j,
                              P(max_ps)(floor, y), n - LANES * j < LANES ? n - LANES * j : LANES);
         }

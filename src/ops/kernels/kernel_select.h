@@ -15,12 +15,12 @@ const taper_gemm_entry *taper_gemm_select(uint64_t cpu, taper_precision precisio
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
 const taper_vector_entry *taper_vector_f32_select(uint64_t cpu);
-// outputs is the number of outputs of a tile's side: 4 or 2; only 4 if the stride is 2.
+// outputs is the number of outputs of a tile's side: 4 or 2. For stride 2 it must be 4.
 const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs, size_t stride);
 const taper_planar_entry *taper_planar_f32_select(uint64_t cpu);
 const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu);
 const taper_dwconv_i8_entry *taper_dwconv_i8_select(uint64_t cpu);
-// Returns NULL if the products of bytes are as fast as this entry's products of 16 bits.
+// Returns NULL if the CPU multiplies bytes so fast that Winograd's products of 16 bits would save no time.
 const taper_winograd_i8_entry *taper_winograd_i8_select(uint64_t cpu);
 const taper_vector_u8_entry *taper_vector_u8_select(uint64_t cpu);
 // Returns an entry with the same nr as the entry of taper_gemm_f32_select.

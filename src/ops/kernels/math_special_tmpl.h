@@ -144,7 +144,8 @@ TAPER_TEMPLATE double s_ndtri(double p)
 
 // ---- the gamma function and related functions
 
-// Computes sin(pi x) / pi and cos(pi x) from the distance of x to the nearest integer.
+// These functions compute sin(pi x) / pi and cos(pi x) from r, the difference between x and the nearest integer, which
+// s_beyond returns.
 TAPER_TEMPLATE double s_beyond(double x)
 {
     const double whole = d_abs(x) < 0x1p51 ? (x + D_ROUNDER) - D_ROUNDER : x;
@@ -210,7 +211,7 @@ TAPER_TEMPLATE double s_lgamma(double x)
     const double stirling = (y - 0.5) * d_log(y) - y + 0.91893853320467274178 + series * v;
     const double product = z > 1e6 ? 1 : p, sine = d_abs(s_sin_pi(s_beyond(x)));
     const double taken = d_log(x > 0 ? product : product / sine), value = x > 0 ? stirling - taken : taken - stirling;
-    // The function is 0 at 1 and at 2, where the terms of the sum do not cancel exactly.
+    // The result at 1 and at 2 is 0, but the terms of the sum do not cancel exactly there.
     return d_abs(x) == INFINITY ? INFINITY : x == 1 || x == 2 ? 0 : value;
 }
 

@@ -131,7 +131,8 @@ static void rows_SUM_C64(size_t rows, size_t n, const void *from, size_t stride,
     }
 }
 
-// A vector of eight channels of a window. Longer loops are vectorized with vectors that do not fit into registers.
+// A vector of eight channels of a window, whose operations are written out. For loops over many channels, compilers
+// would choose vectors that do not fit into registers.
 typedef float window_floats __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t window_ints __attribute__((vector_size(32)));
 

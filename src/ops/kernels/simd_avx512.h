@@ -45,7 +45,7 @@ TAPER_TEMPLATE V v_load_t(const float *p, VT t)
 {
     return _mm512_maskz_loadu_ps(t, p);
 }
-// A masked load would occupy a port of the FMA units.
+// Loads all lanes, because a masked load would occupy a port of the FMA units.
 TAPER_TEMPLATE V v_load_over(const float *p, VT t)
 {
     (void)t;

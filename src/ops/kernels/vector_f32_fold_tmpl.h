@@ -7,10 +7,10 @@
 
 #include "ops/kernels/vector_f32_fetch.h"
 
-// The number of additions to an accumulator before its sum is added to the next level. With equal elements all rounding
-// errors have one sign: 64 additions in a single level then give an error of six units in the last place. Two levels of
-// 8 have the 64 elements that reduce_vector.c gives to an accumulator. PyTorch's cascade sum
-// (aten/src/ATen/native/cpu/SumKernel.cpp) has levels too.
+// A sum has two levels: after this number of additions, an accumulator of the first level is added to an accumulator of
+// the second. With equal elements all rounding errors have one sign: 64 additions in a single level then give an error
+// of six units in the last place. Two levels of 8 have the 64 elements that reduce_vector.c gives to an accumulator.
+// PyTorch's cascade sum (aten/src/ATen/native/cpu/SumKernel.cpp) has levels too.
 enum { LEVEL = 8 };
 
 // Defines a sum. Several accumulators are used, so that additions do not wait for each other.

@@ -119,7 +119,8 @@ static int transpose_narrow(size_t rows, size_t columns, const float *x, size_t 
     return 1;
 }
 
-// Transposes part of a tile, for which a large square would take longer. Returns 0 if the part does not fit.
+// Transposes a small part of a tile at its edge, for which whole squares would take longer. Returns 0 if the part is
+// too large.
 static int transpose_corner(size_t rows, size_t columns, const float *from, size_t x_stride, float *to, size_t y_stride)
 {
     if (VN > 8 && columns == 8 && rows <= 8) {

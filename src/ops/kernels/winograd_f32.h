@@ -4,13 +4,15 @@
 // from 9x9 with 81 instead of 144.
 //
 // How an operator uses them
-// - Once: weights() for each input channel computes the weights of every set. They are packed as the weights of one
-//   product per set (gemm_f32.h). A position has a set (taper_winograd_set): its own, except that the middle tap of s4
+// - A position is one of the side x side numbers of a transformed tile. A set is the weights by which the operator
+//   multiplies a position (taper_winograd_set). Each position has a set of its own, except that the middle tap of s4
 //   multiplies several positions by the same weights.
+// - Once: the operator calls weights() for each input channel, which computes the weights of every set. The operator
+//   packs each set as the weights of one product (gemm_f32.h).
 // - A tile is the inputs x[side * i + j] of outputs x outputs results, at any addresses: a convolution with dilation d
 //   consists of d x d convolutions without a dilation, each of every d-th row and column.
-// - It calls input() for each tile, computes one product of all tiles for every position, and calls output() for each
-//   tile.
+// - In a run the operator calls input() for each tile, computes one product of all tiles for every position, and calls
+//   output() for each tile.
 // - At the lower and right edges a tile of f4 and s4 may have rows and columns of 3 or 2 outputs, with the same
 //   weights. Such a tile has only some of the positions (taper_winograd_has): 11 for a line of 7 outputs instead of 12.
 //

@@ -152,7 +152,7 @@ TAPER_KERNEL(taper_op_dict_clear)
 
 static taper_status add_all(taper_call *call, taper_dict *dict, const taper_dict *from)
 {
-    const size_t count = from->count; // a dict that is updated with itself does not grow
+    const size_t count = from->count; // from->count does not change if a dict is updated with itself
     for (size_t i = 0; i < count; i++) {
         TAPER_TRY(taper_run_spend(call->run, 5 * WORK_OF_AN_ITEM));
         TAPER_TRY(taper_dict_set(dict, taper_val_retain(taper_dict_key(from, i)),

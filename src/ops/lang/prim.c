@@ -195,7 +195,7 @@ TAPER_KERNEL(taper_op_expect_rank)
     if (at == NULL) {
         return raise(call, message->data, 3);
     }
-    char text[256]; // this length is enough, because check_ranks.c does not replace longer messages
+    char text[256]; // enough, because compiler/check_ranks.c passes messages of at most 200 bytes
     snprintf(text, sizeof text, "%.*s%d%s", (int)(at - message->data), message->data, (int)x->rank, at + 2);
     return raise(call, text, 3);
 }

@@ -43,7 +43,7 @@ static taper_status ret_double(taper_call *call, double number)
     return TAPER_OK;
 }
 
-// Returns a float for any two numbers, because in PyTorch even pow.int_to_int gives one.
+// Returns a float for any two numbers, because in PyTorch even pow.int_to_int returns a float.
 static taper_status ret_pow(taper_call *call, unsigned code, double a, double b)
 {
     if (a == 0 && b < 0 && code != TAPER_NUMBER_POW_SCALAR) {

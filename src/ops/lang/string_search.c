@@ -64,8 +64,8 @@ static taper_status range_args(const taper_call *call, const taper_string *s, in
     return TAPER_OK;
 }
 
-// Fails if the start is beyond the end of the text. The message is PyTorch's, which comes from std::string::substr.
-// count does not call this function.
+// Fails if the start is beyond the end of the text. The message is PyTorch's, which comes from std::string::substr. The
+// operator `count` has no such check.
 static taper_status check_start(const taper_call *call, const taper_string *s, int64_t start)
 {
     return start <= (int64_t)s->length

@@ -322,8 +322,8 @@ static uint64_t dims_of(const equation *eq, const operand *o)
     return dims;
 }
 
-// Finds the order of dimensions in which the last product of an order from left to right stores its elements. Returns
-// false if that product has no sums.
+// Finds the order of dimensions in which the last product stores its elements, if the operands are multiplied from left
+// to right. Returns false if that product has no sums.
 static bool last_order(const equation *eq, const uint64_t *operands, size_t count, size_t *order)
 {
     const uint64_t result = ((UINT64_C(1) << eq->out_dims) - 1), right = operands[count - 1];

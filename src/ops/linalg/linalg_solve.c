@@ -121,7 +121,7 @@ static taper_status solve_arguments(taper_linalg *w, bool left, taper_tensor **a
     }
     TAPER_TRY(check_shapes(w, *a, &right, left));
     TAPER_TRY(taper_linalg_solve(w, *a, &right, &system));
-    if (vector) { // the order of the remaining dimensions is the same as in matrices
+    if (vector) { // without the dimension of columns, the vectors of the batch are contiguous
         taper_tensor *const x = w->t[RESULT];
         x->rank--;
         taper_strides_contiguous(x->rank, x->sizes, x->strides);

@@ -22,9 +22,9 @@ static void subtract_dots(int64_t n, const double *a, int64_t a_step, const doub
     y[3 * across] -= s3;
 }
 
-// Solves real systems. Returns false for complex systems. If the elements of a row of b are contiguous, it handles a
-// row of all columns at a time, otherwise one or four columns. Unless `transposed` is set, solved elements that are
-// zero are skipped, for any factor, as in taper_dense_triangular.
+// Solves real systems. Returns false for complex systems. If the elements of a row of b are contiguous, the function
+// handles a row of all columns at a time, otherwise one or four columns. Unless `transposed` is set, it skips solved
+// elements that are zero, whatever their factors are, as taper_dense_triangular does.
 static bool triangular_real(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
 {
     if (a->complex) {

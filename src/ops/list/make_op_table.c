@@ -428,7 +428,7 @@ int main(int argc, char **argv)
     for (size_t number_of = 0; number_of < row_count; number_of++) {
         const size_t i = row_at[number_of];
         size_t next = next_row[i];
-        if (next == 0) { // the last row of a name has the number of the name's first row
+        if (next == 0) { // the last row of a name leads back to the name's first row
             next = first_row[slot_of(rows[i].schema)];
         }
         printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);

@@ -248,7 +248,7 @@ const taper_op *taper_row_next(const taper_op *op)
     }
 #endif
     const taper_op *const next = &taper_ops[op->next];
-    return next->text > op->text ? next : NULL; // the addresses of the texts are in the order of the list
+    return next->text > op->text ? next : NULL; // the last row leads back to the first, whose text has a lower address
 }
 
 const taper_op *taper_row_find(const char *name, const char *overload)
@@ -289,7 +289,8 @@ const taper_op *taper_row_functional(const taper_op *op)
 unsigned taper_node_work(const taper_node *node)
 {
     const uint64_t facts = taper_op_facts(node->op);
-    // eq_ writes 0 and 1 as numbers of its tensor's dtype, not as bools.
+    // The tensor that an in-place operator has written may differ from the functional row's result: eq_ writes 0 and 1
+    // as numbers of its tensor's dtype, not as bools.
     const bool differs =
         (facts & (TAPER_OP_RESIZES | TAPER_OP_REPLACES)) != 0 || TAPER_FIELD(facts, RESULT) == TAPER_RESULT_BOOL;
     return differs && !taper_row_is_registered(node->op) ? (unsigned)(node->op - taper_ops) : work_of(node->op);

@@ -60,7 +60,7 @@ static double reflect(const grid_work *work, double x, int64_t size)
     const double away = fabs(step(work, x - low));
     if (work->volume) {
         const double extra = fmod(away, span), flips = floor(step(work, away / span));
-        // PyTorch keeps the count in an int. A count that overflows the int counts as even.
+        // PyTorch keeps the number of reflections in an int. A number that overflows the int counts as even.
         const bool even = fmod(flips, 2.0) == 0.0 || !(flips < 2147483648.0);
         return even ? step(work, extra + low) : step(work, step(work, span - extra) + low);
     }

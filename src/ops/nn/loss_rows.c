@@ -123,7 +123,7 @@ static taper_tensor *where_target(taper_compose *c, taper_tensor *target, int64_
     taper_tensor *mask =
         TAPER_COMPOSE(c, taper_op_binary, &taper_ew_eq, taper_compose_arg(target), taper_val_int(wanted));
     taper_tensor *zero = taper_compose_mul_number(c, losses, 0);
-    if (zero != NULL) { // a product with 0 would keep a NaN
+    if (zero != NULL) { // selects elements, because a product with 0 would keep a NaN
         const taper_scalar number = taper_scalar_int(0);
         taper_compose_fail(c, taper_tensor_fill(c->run, zero, &number));
     }

@@ -60,7 +60,7 @@ static taper_volume volume_of(const taper_tensor *t)
     if (t->rank <= 5) {
         return taper_volume_of(t, t->rank - 2u);
     }
-    // The caller has made tensors of a higher rank contiguous.
+    // The caller has made tensors of rank 6 or more contiguous.
     taper_volume volume = {.n = t->sizes[0],
                            .c = t->sizes[1],
                            .size = {1, 1, 1},

@@ -111,7 +111,8 @@ taper_status taper_pooling_read_adaptive(const taper_call *call, size_t at, cons
 
 double taper_sum_f32(taper_run *run, const float *x, int64_t count)
 {
-    // LANES, LEVEL: a lane adds 16 floats before its sum is added to the next level.
+    // Floats are added in LANES lanes. After LEVEL floats the lanes are added to the sums of a block of BLOCK floats.
+    // The blocks are added as doubles.
     enum { LANES = 16, LEVEL = 256, BLOCK = 1024 };
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {

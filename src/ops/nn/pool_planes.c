@@ -631,7 +631,7 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
     const taper_vector_entry *v = taper_vector_f32_select(run->cpu);
     job.pooling = &pooling;
     job.vector = v;
-    // The plane has too few elements to fill a vector.
+    // True if the plane has too few elements to fill a vector.
     const bool few = job.max && job.x.size[0] * job.x.size[1] * job.x.size[2] <= FEW_TAPS;
     if (is_whole(&job) && are_elements(&job)) {
         return taper_run_floats(run, copy_range, &job, (size_t)(job.x.n * job.x.c), 1);

@@ -96,7 +96,7 @@ static taper_status check_input(const taper_call *call, const char *name, const 
     return TAPER_OK;
 }
 
-// Makes a new tensor of x, quantized with z.
+// Makes a new tensor from x, quantized by the quantizer z.
 static taper_status quantize(taper_call *call, const char *name, taper_tensor *x, taper_dtype dtype,
                              const taper_quantizer *z, taper_tensor **y)
 {

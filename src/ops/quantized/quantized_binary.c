@@ -138,7 +138,8 @@ static bool same_sizes(const taper_tensor *a, const taper_tensor *b)
     return a->rank == b->rank && memcmp(a->sizes, b->sizes, a->rank * sizeof a->sizes[0]) == 0;
 }
 
-// Computes the multipliers so that the larger one has 21 bits. Ratios must be within [least, 256).
+// Computes the multipliers so that the larger one has 21 bits. The ratios of the operands' scales to the result's scale
+// must be within [least, 256).
 static taper_status prepare_sum(const taper_call *call, pair *p, float least, int bits)
 {
     const float a = p->a_scale / p->scale, b = p->b_scale / p->scale;

@@ -342,7 +342,7 @@ static taper_status arg_tokens(const taper_call *call, const taper_tensor *x, ta
 {
     int64_t tokens = 1;
     for (size_t d = 0; d + 1 < x->rank; d++) {
-        if (!taper_mul_i64(tokens, x->sizes[d], &tokens)) { // the product may overflow next to a dimension of size 0
+        if (!taper_mul_i64(tokens, x->sizes[d], &tokens)) { // the product may overflow if another dimension has size 0
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT, "argument 'input' is too large");
         }
     }

@@ -289,7 +289,7 @@ static void run_vectors(const taper_gemm_i8 *job)
 }
 #endif
 
-// Uses the kernel for vectors if K is not larger than a step, because this kernel is then faster.
+// Uses the kernel for vectors if K is not larger than a step, because the kernel for vectors is then faster.
 int taper_gemm_i8_rows_amx(const taper_gemm_i8 *job)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
