@@ -141,8 +141,9 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_operator_register
                                                                                  void *user, taper_error *error);
 
 /* Calls task(argument, i) once for every i in [0, count), in any order, in the calling thread and in threads of the
- * context. Returns when all these calls have returned. If the threads are busy, or if context is NULL, the calling
- * thread makes more or all of the calls. A task may run models and may call this function. Any thread may call it. */
+ * context. Returns when all these calls have returned. The calling thread makes all calls that no thread of the context
+ * makes, for example if these threads are busy or if context is NULL. A task may run models and may call this function.
+ * Any thread may call it. */
 TAPER_API TAPER_EXPERIMENTAL void taper_context_run_tasks(taper_context *context,
                                                           void (*task)(void *argument, size_t index), void *argument,
                                                           size_t count);

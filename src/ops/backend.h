@@ -152,7 +152,7 @@ struct taper_backend {
     // Lists the memory that the recording uses between its layers, for diagrams. NULL if there is no list.
     void (*storages)(const taper_segment *segment, const void *recording, taper_each_storage *each, void *user);
     // True if making a recording is expensive. If the recording of a call cannot be kept, the plain nodes then run the
-    // call, and the backend is not asked.
+    // call, and the backend is not called.
     bool lasting;
 };
 

@@ -33,7 +33,7 @@ typedef struct taper_banded {
     // Row y of the result needs rows y * stride - pad to y * stride - pad + span - 1 of argument 0, as far as these
     // rows exist.
     size_t stride, span, pad;
-    size_t weights; // number of bytes that each band reads
+    size_t weights; // number of bytes of weights that each band reads
     double work;    // nanoseconds of the whole call, as in taper_run_range
     // `begin` runs in the calling thread before all bands. `run` computes a band, in any thread. `end` runs after all
     // bands if `begin` succeeded; `end` is NULL if there is nothing to do.

@@ -22,7 +22,8 @@ static taper_step_value not_below(taper_steps *s, taper_step_value value, double
     return TAPER_STEP(s, aten_clamp_min, value, taper_step_double(s, limit));
 }
 
-// The square for small differences, the absolute value for other differences.
+// Computes smooth_l1_loss, or huber_loss if `huber` is set: the square for small differences, the absolute value for
+// other differences.
 TAPER_STEPS_KERNEL(taper_op_smooth_l1_steps)
 {
     const double beta = taper_steps_double(s, 3);

@@ -160,7 +160,7 @@ static double magnitude(const overlap *o, int64_t at)
     return o->complex_window ? hypot(o->squares[2 * at], o->squares[2 * at + 1]) : fabs(o->squares[at]);
 }
 
-// Divides the sum at index `sum` by the square at index `square`.
+// Divides the sum at index `sum` by the sum of squares at index `square`.
 static void quotient(const overlap *o, int64_t sum, int64_t square, double *re, double *im)
 {
     if (!o->complex_signal) {

@@ -70,7 +70,7 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
 
 enum { SEQUENCE_BLOCK = 1024 };
 
-// Both sequences are computed in blocks, which the compiler vectorizes.
+// The sequences of arange are computed in blocks, which the compiler vectorizes.
 static void real_sequence(taper_run *run, taper_dtype dtype, void *data, int64_t count, double start, double step)
 {
     for (int64_t at = 0; at < count && taper_run_goes_on(run, SEQUENCE_BLOCK); at += SEQUENCE_BLOCK) {

@@ -25,7 +25,7 @@ static taper_status convert_into(taper_call *call, taper_tensor *to, taper_tenso
     }
     taper_ew ew = taper_ew_make(&copy_op);
     taper_ew_input_tensor(&ew, from);
-    // Half precision is converted from float, for any source dtype.
+    // A half-precision result is converted from float, whatever real dtype the source has.
     const bool half = to->dtype == TAPER_F16 || to->dtype == TAPER_BF16;
     ew.common = half && !taper_dtype_is_complex((taper_dtype)from->dtype) ? TAPER_F32 : from->dtype;
     return taper_ew_into(call, &ew, to);

@@ -237,7 +237,7 @@ static int64_t bin_of(const histogram *h, size_t d, double x)
         const double place = edges->dtype == TAPER_F32
                                  ? (double)(((float)x - (float)low) / ((float)high - (float)low) * (float)(count - 1))
                                  : (x - low) / (high - low) * (double)(count - 1);
-        // The position may overflow for a huge range.
+        // `place` may overflow for a huge range; the guess is then 0.
         const int64_t guess = place >= 0 && place < (double)count ? (int64_t)place : 0;
         first = taper_max_i64(0, guess - 1);
         last = taper_min_i64(guess + 2, count);

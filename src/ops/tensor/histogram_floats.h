@@ -16,7 +16,7 @@ static void count_floats(taper_run *run, const histogram *h, float *counts)
             continue;
         }
         const float place = (v - low) / width * bins;
-        // The position may overflow for a huge range.
+        // `place` may overflow for a huge range; the guess is then 0.
         const int64_t guess = place >= 0 && place < (float)edge_count ? (int64_t)place : 0;
         const int64_t first = taper_max_i64(0, guess - 1), last = taper_min_i64(guess + 2, edge_count);
         int64_t bin = first - 1;

@@ -27,7 +27,7 @@ static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim
     if (s->rank > x->rank || (lead != 0 && !broadcasts)) {
         return false;
     }
-    // Without dim, the dimensions are compared from the last one.
+    // Compares all dimensions except `dim`, the dimension d of s with the dimension d + lead of x.
     for (size_t d = 0; d + 1 < s->rank; d++) {
         const int64_t in = s->sizes[d < dim ? d : d + 1], out = x->sizes[d + lead < dim ? d + lead : d + lead + 1];
         if (in != out && (in != 1 || !broadcasts)) {

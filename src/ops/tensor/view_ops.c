@@ -225,7 +225,7 @@ TAPER_KERNEL(taper_op_flatten)
     size_t rank = 0;
     for (size_t d = 0; d < x->rank; d++) {
         if (d > first && d <= last) {
-            // The product of an empty tensor's sizes may be any number.
+            // The product of the sizes may overflow if another dimension has size 0.
             if (!taper_mul_i64(sizes[first], x->sizes[d], &sizes[first])) {
                 return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "self: its sizes are too large to flatten");
             }

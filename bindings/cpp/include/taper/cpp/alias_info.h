@@ -61,7 +61,7 @@ class AliasInfo
     {
         return after_.count(wildcardSet()) != 0;
     }
-    // The information about the elements of a list.
+    // Adds the information about the elements of a list.
     template <class Info = AliasInfo> void addContainedType(Info info)
     {
         contained_.push_back(std::move(info));

@@ -167,7 +167,7 @@ inline bool &getInlineEverythingMode()
     return mode;
 }
 
-// These guards keep a mode while they exist.
+// These guards set a mode until they are destroyed.
 struct GraphOptimizerEnabledGuard {
     explicit GraphOptimizerEnabledGuard(bool value) : old_state_(getGraphExecutorOptimize())
     {

@@ -112,7 +112,8 @@ struct alignas(2) BFloat16 {
     }
 };
 
-// One operator of one type: with the same type and with integers it returns the type, with wider floats the wider type.
+// Defines an operator of a 16-bit type. With an operand of the same type or an integer it returns the 16-bit type; with
+// a float or a double it returns the operand's type.
 #define TAPER_CPP_HALF_OPERATOR(type, op)                                                                              \
     inline type operator op(type a, type b)                                                                            \
     {                                                                                                                  \

@@ -618,7 +618,8 @@ struct IValue final {
     {
         return dynamic_cast<const T *>(foreign_box());
     }
-    // Returns the object, also if the value comes from a list, a dict or a tuple; defined in values.h.
+    // Returns the object of C++ to which this value refers, also if the value comes from a list, a dict or a tuple;
+    // defined in values.h.
     const intrusive_ptr_target *foreign_box() const noexcept;
     // Makes a value of an object that only C++ has.
     IValue(const std::string &class_name, const intrusive_ptr_target *target);

@@ -73,7 +73,7 @@ mobile::Module _load_for_mobile(std::unique_ptr<caffe2::serialize::ReadAdapterIn
 {
     return _load_for_mobile(std::move(from), device, extra_files);
 }
-// libtorch's first parameter is the owner of the module's classes.
+// The first parameter, in libtorch the owner of the module's classes, is not used.
 template <class Unused = void>
 Module import_ir_module(const std::shared_ptr<CompilationUnit> &, const std::string &filename,
                         c10::optional<c10::Device> device = c10::nullopt)

@@ -56,7 +56,7 @@ template <class Base> class ModelOf final : public Base
         has_run_ = true;
         const taper_status status = taper_session_run(session_.get(), method, all.data(), all.size(), &result, error);
         if (status == TAPER_ERROR_ARGUMENT) {
-            // The advice is optional: if this call fails, the error is still complete.
+            // This call adds advice to the error. If the call fails, the error is still complete.
             (void)!taper_session_advise(session_.get(), method, all.data(), all.size(), error);
         }
         error.check(status);

@@ -200,7 +200,8 @@ class Object
     }
 
   protected:
-    // An empty list or dict may have no types of its own.
+    // Returns true if a value of `type` may be an attribute of the declared type. An empty list or dict fits any list
+    // or dict type, because it may have no types of its own.
     static bool fits(const c10::IValue &value, const c10::Type &type, const c10::Type &declared)
     {
         return type.isSubtypeOf(declared) ||

@@ -69,7 +69,8 @@ class OperatorRegistry
         if (!op.schema.empty()) {
             check(op.schema, *function);
         }
-        op.kernels.push_back({key, function}); // overrides earlier functions with this key until it is removed
+        op.kernels.push_back(
+            {key, function}); // this function overrides earlier functions with this key until it is removed
         return op;
     }
     void undefine(AddedOperator &op)

@@ -95,7 +95,7 @@ class Operator
     {
         static const Closer closer{};
         (void)closer;
-        // This call comes before the handle is taken, because an exception here would leak the handle.
+        // This call comes before the handle is taken, because an exception would otherwise leak the handle.
         DefaultGenerator::get().state();
         ErrorScope error;
         taper_operator *found = nullptr;

@@ -38,7 +38,7 @@ template <class... T> void push(Stack *stack, T &&...values)
 {
     push(*stack, std::forward<T>(values)...);
 }
-// Returns value i of the last n values.
+// Returns value i of the last n values of the stack.
 inline IValue &peek(Stack &stack, size_t i, size_t n)
 {
     if (n > stack.size() || i >= n) {
@@ -81,7 +81,7 @@ inline const IValue &peek(const Stack *stack, size_t i, size_t n)
 {
     return peek(*stack, i, n);
 }
-// Returns `count` values, from value i of the last n values on.
+// Returns `count` of the last n values of the stack, from value i of them on.
 inline std::vector<IValue> peekSlice(const Stack &stack, size_t i, size_t count, size_t n)
 {
     const std::vector<IValue> all = last(stack, n);

@@ -12,8 +12,8 @@
 namespace c10
 {
 
-// A storage keeps the tensor from which it was taken, or its DataPtr, and so keeps the memory. data() may be written
-// to. Copies share the memory.
+// A storage keeps the tensor from which it was taken, or its DataPtr, and so keeps the memory. The memory at data() may
+// be written to. Copies share the memory.
 class Storage
 {
   public:

@@ -81,7 +81,7 @@ struct Symbol {
     {
         return fromQualString("namespaces::" + space_text());
     }
-    // Both texts are valid until the process ends.
+    // The texts that these functions return are valid until the process ends.
     template <class Unused = void> const char *toUnqualString() const
     {
         const std::string &all = text();

@@ -77,7 +77,7 @@ class TensorBase
     }
     size_t weak_use_count() const noexcept
     {
-        return defined() ? 1 : 0; // all strong references together, as in PyTorch
+        return defined() ? 1 : 0; // all strong references count as one weak reference, as in PyTorch
     }
     // Returns the description of a defined tensor, and throws for an undefined one.
     taper_tensor_info info() const

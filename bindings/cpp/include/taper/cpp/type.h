@@ -315,7 +315,7 @@ class Type : public std::enable_shared_from_this<Type>
     TypeKind kind_;
 };
 
-// PyTorch's lite interpreter has a type class of its own.
+// PyTorch's lite interpreter has a type class of its own; here it is Type.
 using DynamicType = Type;
 
 inline bool Type::isSubtypeOf(const Type &other) const

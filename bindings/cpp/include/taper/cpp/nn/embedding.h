@@ -92,7 +92,7 @@ inline Tensor embedding(const Tensor &input, const Tensor &weight, const c10::op
     }
     return at::embedding(weight, from, row, scale_grad_by_freq, sparse);
 }
-// Checks the offsets of a bag that is one row of indices.
+// Checks the offsets of bags whose indices are one vector.
 inline void check_offsets(const Tensor &input, const Tensor &offsets)
 {
     TORCH_CHECK(offsets.defined(), "offsets has to be a 1D Tensor but got null");

@@ -358,7 +358,7 @@ class Module : public std::enable_shared_from_this<Module>
             return nullptr;
         }
     }
-    // Every copy of the tensors sees the change.
+    // Converts the parameters and buffers in place, so every copy of these tensors sees the change.
     void move(const TensorOptions &options)
     {
         for (Tensors *const all : {&parameters_, &buffers_}) {

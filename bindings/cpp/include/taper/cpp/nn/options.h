@@ -36,8 +36,9 @@
     TAPER_CPP_NN_MODULE_OF(base, base##1d, 1)                                                                          \
     TAPER_CPP_NN_MODULES_2D(base)
 
-// Precedes a constructor. A unit compiles a template only if the unit uses the template; otherwise each unit with
-// torch/torch.h would compile the copying and the virtual functions of more than a hundred modules.
+// Precedes a constructor. It makes the constructor a template, which a unit compiles only if the unit uses it. Without
+// the macro, each unit with torch/torch.h would compile the copying and the virtual functions of more than a hundred
+// modules.
 #define TAPER_CPP_NN_LATE template <class Late = void>
 
 namespace torch

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// c10::variant: a value of one of several types, which is the same class in every C++ standard.
+// c10::variant, which holds a value of one of several types. The class is the same in every C++ standard.
 #ifndef TAPER_CPP_NN_VARIANT_H
 #define TAPER_CPP_NN_VARIANT_H
 
