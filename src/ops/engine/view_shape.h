@@ -62,8 +62,8 @@ TAPER_MUST_USE taper_status taper_view_raise(taper_view *view, size_t rank, tape
 // Sets the shape of a tensor in place, for squeeze_, as_strided_ and similar operators.
 TAPER_MUST_USE taper_status taper_view_assign(taper_run *run, taper_tensor *tensor, const taper_view *view);
 
-// These functions run a view operator's kernel for another variant of the operator: x_copy (for single results, lists,
-// and .out) and x_.
+// These functions run a view operator's kernel for two other variants of the operator x: x_copy (for single results,
+// lists, and .out) and the in-place x_.
 TAPER_MUST_USE taper_status taper_view_copied(taper_call *call, taper_kernel kernel);
 TAPER_MUST_USE taper_status taper_view_in_place(taper_call *call, taper_kernel kernel);
 

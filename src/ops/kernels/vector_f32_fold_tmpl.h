@@ -13,7 +13,8 @@
 // PyTorch's cascade sum (aten/src/ATen/native/cpu/SumKernel.cpp) has levels too.
 enum { LEVEL = 8 };
 
-// Defines a sum. Several accumulators are used, so that additions do not wait for each other.
+// Defines the functions of a sum: for a row, and for rows that are added column by column. Several accumulators are
+// used, so that additions do not wait for each other.
 #define SUM_OF(name, step)                                                                                             \
     static float fold_##name(size_t n, const float *x)                                                                 \
     {                                                                                                                  \

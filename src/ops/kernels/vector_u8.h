@@ -12,7 +12,7 @@
 typedef struct taper_u8_sum {
     int32_t a_factor, b_factor; // factors, from 0 to 2^22
     int32_t offset;
-    uint32_t shift; // number of bits, from 1 to 31
+    uint32_t shift; // number of bits of the shift to the right, from 1 to 31
     int32_t zero_point, min, max;
 } taper_u8_sum;
 

@@ -222,7 +222,8 @@ TAPER_TEMPLATE void sums_of_two(const size_t count, two_rows *j, const __m512i a
     add_column(c, j->l.below[2], j->s + 2);
 }
 
-// Loads the column at the pointers. The last part reads at `edge` if it is not NULL.
+// Loads the next column of each part of the row, from the pointers in j. The last part reads at `edge` if it is not
+// NULL.
 TAPER_TEMPLATE void column_of_two(const size_t count, const size_t half, two_rows *j, const parts *part,
                                   const uint8_t *edge, __m512i c[2])
 {

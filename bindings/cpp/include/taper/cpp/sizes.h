@@ -36,8 +36,8 @@ inline DimVector contiguous_strides(const IntArrayRef sizes)
 }
 namespace detail
 {
-// The strides must grow from the channels outwards. If all sizes except the batch are 1, equal strides do not show an
-// order, so the result is false.
+// Returns true if the strides grow from the channels outwards. If all sizes except the batch are 1, equal strides do
+// not show an order, so the result is false.
 inline bool are_channels_last(IntArrayRef sizes, IntArrayRef strides, size_t spatial)
 {
     if (sizes.size() != spatial + 2 || strides.size() != sizes.size() || strides[1] == 0) {
