@@ -100,7 +100,7 @@ struct taper_segment {
     double seconds, saved;
 };
 
-// A piece of the memory that a recording uses between its layers.
+// A piece of the device's memory that holds a result between the layers of a recording.
 typedef struct taper_device_storage {
     uint64_t bytes, offset;
     uint32_t born, died;    // steps of the recording: the step that writes this piece first, and the first step that no

@@ -38,7 +38,7 @@ static size_t cut(taper_bands *bands, size_t step)
     const size_t last = bands->count - 1;
     size_t rows = step, touched = step * bands->stages[last]->out_row;
     bands->step = step;
-    bands->scratch = TAPER_OVERREAD; // depthwise kernels read past the last pixel
+    bands->scratch = TAPER_OVERREAD; // room after the rings, because depthwise kernels read past the last pixel
     for (size_t i = last; i > 0; i--) {
         rows = taper_min_size((rows - 1) * bands->stages[i]->stride + bands->stages[i]->span,
                               bands->stages[i]->in_rows); // a ring needs no more rows than the image has
@@ -129,7 +129,7 @@ static void run_stage(const banded_run *r, size_t stage, taper_band band)
     }
 }
 
-// Computes a part of an image's rows.
+// Computes rows [begin, end) of the last result for one image, band by band.
 static void run_part(const banded_run *r, size_t image, size_t begin, size_t end, char *scratch)
 {
     const taper_bands *bands = r->bands;
@@ -196,7 +196,7 @@ static size_t cut_parts(banded_run *r, const taper_run *run)
     const size_t threads = taper_pool_threads(run->pool), share = (last->out_rows * last->images - 1) / threads + 1;
     r->rows = taper_max_size((last->out_rows - 1) / pieces + 1, taper_min_size(bands->least, share));
     const size_t parts = (last->out_rows - 1) / r->rows + 1;
-    if (last->images == 1 && parts > threads && parts < 4 * threads) { // the same number of parts for each thread
+    if (last->images == 1 && parts > threads && parts < 4 * threads) { // each thread gets the same number of parts
         r->rows = (last->out_rows - 1) / (parts - parts % threads) + 1;
     }
     // Kernels are faster with pairs of rows. Pairs are used if no thread then gets more work.

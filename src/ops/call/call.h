@@ -68,7 +68,7 @@ struct taper_run {
     taper_status ended;
     bool flushes;                // true during a product of matrices, while denormal numbers are flushed to zero
     double unshared;             // work, in nanoseconds, since threads last shared work (ops/call/parallel.h)
-    bool shared;                 // true if some work of the run was shared
+    bool shared;                 // true if some work of the run was shared among threads
     struct taper_budget *budget; // budget that is charged for the work of a load (base/budget.h), or NULL
     // A kernel may set these for the profile: its name (a static text) and the floating-point operations of this call.
     const char *kernel;

@@ -62,7 +62,7 @@ static inline size_t taper_packs_parts(size_t bytes)
 {
     return bytes / TAPER_PACKS_PART + 1;
 }
-// Returns the sum of parts [first, end).
+// Returns the checksum of parts [first, end) of the data.
 uint64_t taper_packs_sum(const void *data, size_t bytes, size_t first, size_t end);
 
 typedef struct taper_packs_item {

@@ -136,7 +136,7 @@ void taper_places_close(const taper_run *run, taper_places *places)
 taper_status taper_run_floats(taper_run *run, taper_range_task task, void *argument, size_t count, double floats)
 {
     enum { GRAIN = 16384 };           // smallest number of floats for which another thread is worth it
-    const double least = 1.0 / GRAIN; // for an item without floats, for example without channels
+    const double least = 1.0 / GRAIN; // a smaller number of floats per item, such as 0, counts as this number
     return taper_run_range(run, task, argument, count,
                            floats < GRAIN ? (size_t)(GRAIN / (floats > least ? floats : least)) : 1,
                            taper_floats_work((double)count * floats));

@@ -11,7 +11,7 @@ static bool is_plain(const taper_tensor *tensor)
     return tensor->storage->kind == TAPER_STORAGE_OWNED || tensor->storage->kind == TAPER_STORAGE_PLANNED;
 }
 
-// Returns the kind of memory, as far as calls distinguish it.
+// Returns the kind of the tensor's memory, as far as prepared calls distinguish kinds.
 static uint8_t memory_of(const taper_tensor *tensor)
 {
     return is_plain(tensor)               ? TAPER_STORAGE_OWNED

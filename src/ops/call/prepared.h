@@ -86,7 +86,7 @@ static inline TAPER_MUST_USE taper_status taper_ret_prepared(taper_call *call, t
     return call->shell != NULL ? TAPER_OK : taper_ret_prepared_new(call, tensor);
 }
 
-// Returns true if the constants are unchanged.
+// Returns true if the constants among the call's arguments were not written to since the call was prepared.
 bool taper_prepared_stands(taper_prepared *prepared, const taper_call *call);
 bool taper_prepared_fits(taper_prepared *prepared, const taper_call *call);
 taper_status taper_prepared_call(taper_call *call); // a kernel that runs the prepared call

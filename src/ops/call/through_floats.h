@@ -15,7 +15,7 @@ static inline bool taper_is_half(const taper_val *value)
 // Returns true if argument 0 is a tensor of halves that the operator computes as floats.
 static inline bool taper_call_has_halves(const taper_call *call)
 {
-#if TAPER_HAS_OP(linear_halves) // builds for models without halves leave this out
+#if TAPER_HAS_OP(linear_halves) // false in builds for models without halves
     return call->arg_count != 0 && taper_is_half(&call->args[0]) && taper_op_has(call->op, TAPER_OP_HALVES) &&
            !call->run->portable;
 #else

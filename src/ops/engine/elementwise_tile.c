@@ -60,7 +60,7 @@ static void load(const taper_run *run, const taper_ew_inner *inner, const taper_
     }
 }
 
-// Stores the result's lines from a block.
+// Stores the lines of a tile from a block to the result.
 static void store(const taper_run *run, const taper_ew_inner *inner, const taper_ew_side *s, char *to, size_t n,
                   size_t lines, taper_ew_block *from, taper_ew_blocks *b)
 {

@@ -95,7 +95,7 @@ typedef struct walk {
     taper_reduce_vector vectors[2];
     taper_transpose_f32_function
         *turned;        // kernel that transposes floats, which replaces gathering them; NULL for other dtypes
-    bool has_vector[2]; // for each pass, true if the vector kernels do it
+    bool has_vector[2]; // for each pass, true if the vector kernels compute it
     // Kernels that read elements of their own dtype in place, for each pass; NULL: none.
     const taper_native_folder *native[2];
     taper_run *run; // run to charge, or NULL in a task, for which taper_run_range charges the run

@@ -94,7 +94,7 @@ void taper_reduce_walk(taper_walk *walk, const taper_reduce_dim *dims, size_t fr
 // along `dim`; there is one line for each index of the other dimensions. If a line's elements are far apart,
 // neighbouring lines are walked together as lanes.
 typedef struct taper_lines {
-    taper_reduce_dim line; // has size 1 if the rank is 0
+    taper_reduce_dim line; // dimension of a line's elements; has size 1 if the rank is 0
     taper_reduce_dim kept[TAPER_MAX_RANK];
     size_t kept_count;
     bool side_by_side; // true if neighbouring lines, along kept[0], are lanes

@@ -67,7 +67,7 @@ TAPER_MUST_USE taper_status taper_view_assign(taper_run *run, taper_tensor *tens
 TAPER_MUST_USE taper_status taper_view_copied(taper_call *call, taper_kernel kernel);
 TAPER_MUST_USE taper_status taper_view_in_place(taper_call *call, taper_kernel kernel);
 
-// Makes a list of tensors as result `at`.
+// Sets result `at` to a new list of tensors, which is empty and has room for `capacity` tensors.
 TAPER_MUST_USE taper_status taper_ret_tensor_list(taper_call *call, size_t at, size_t capacity, taper_list **list);
 // Appends the tensor, and takes over the caller's reference.
 TAPER_MUST_USE taper_status taper_tensor_list_add(taper_call *call, taper_list *list, taper_tensor *tensor);

@@ -21,7 +21,7 @@ TAPER_STEPS_KERNEL(taper_op_side_by_side)
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_cat, &s->args[0], taper_step_int(s, vectors ? 0 : 1)));
 }
 
-// Makes columns of numbers and of vectors.
+// Makes a matrix of one column from each number and each vector.
 TAPER_STEPS_KERNEL(taper_op_as_columns)
 {
     const taper_list *const tensors = s->args[0].as.list;

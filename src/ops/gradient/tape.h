@@ -24,7 +24,7 @@ typedef enum taper_tape_kind {
     TAPER_TAPE_OP,      // a call of an operator with derivatives
     TAPER_TAPE_UNKNOWN, // a call of an operator without derivatives: a gradient through it is refused
     TAPER_TAPE_LEAF,    // a tensor that was given, and not computed
-    TAPER_TAPE_SLICES,  // a write to a view, as the view's base sees it
+    TAPER_TAPE_SLICES,  // a write to a view, for the view's base: the base's node after the write
     TAPER_TAPE_VIEW     // a view whose base was written to after the view was made
 } taper_tape_kind;
 
@@ -127,7 +127,7 @@ typedef struct taper_tape_call {
     bool later;            // true if the node is created after the call, because the results may have no gradients,
                            // such as the results of a comparison
     taper_tape_edge base;  // for an in-place write to a view, edge of the view's base
-    uint32_t version;      // version of the storage of argument 0
+    uint32_t version;      // version of the storage of argument 0 before the call
 } taper_tape_call;
 
 // Notes the arguments of a call before the kernel runs. Fails if PyTorch forbids the call because of gradients.

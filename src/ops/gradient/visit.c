@@ -414,7 +414,7 @@ static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
 static taper_status visit_leaf(taper_engine *e, const taper_tape_node *node)
 {
     taper_history *const history = node->leaf != NULL ? node->leaf->history : NULL;
-    // the flag may have been cleared after the leaf was recorded
+    // requires_grad may have been cleared after the leaf was recorded
     if (e->request->inputs != NULL || history == NULL || !node->leaf->requires_grad) {
         return TAPER_OK;
     }

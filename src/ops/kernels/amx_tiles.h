@@ -27,7 +27,7 @@ typedef struct taper_tile_shapes {
 #define tiles_written() __asm__ volatile("" ::: "memory")
 #define tiles_configure(shapes)                                                                                        \
     do {                                                                                                               \
-        __asm__ volatile("" : : "r"(shapes) : "memory"); /* makes the compiler store the shapes */                     \
+        __asm__ volatile("" : : "r"(shapes) : "memory"); /* makes the compiler store the shapes first */               \
         _tile_loadconfig(shapes);                                                                                      \
     } while (0)
 #define tiles_release() _tile_release()

@@ -5,7 +5,7 @@
 #ifndef TAPER_KERNELS_ASSEMBLER_NEON_H
 #define TAPER_KERNELS_ASSEMBLER_NEON_H
 
-// The asm strings are longer than ISO C's limit, which compilers accept.
+// Compilers accept the asm strings, although these are longer than ISO C's limit.
 #pragma GCC diagnostic ignored "-Woverlength-strings"
 
 #define LINE(text) text "\n\t"

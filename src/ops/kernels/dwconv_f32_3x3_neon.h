@@ -202,7 +202,7 @@ TAPER_TEMPLATE void segment_of_3x3(const size_t stride, const taper_dwconv_rows 
     window s = {.at = first - j->pad_left,
                 .valid = j->in_width > column ? j->in_width - column : 0,
                 .out_step = {out_step, two ? out_step : 0}};
-    s.at -= column; // the negative number of columns of padding
+    s.at -= column; // becomes the negative number of columns of padding before the window
     window_constants k = {.w = j->w, .bounds = {j->min, j->max}};
     // The loop starts when the first columns are loaded, and ends before the inputs end.
     const size_t known = stride == 1 ? 2 : 1, outputs = stride == 1 ? 2 : 1, columns = stride == 1 ? 2 : 2;

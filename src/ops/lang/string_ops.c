@@ -272,7 +272,7 @@ TAPER_KERNEL(taper_op_string_expandtabs)
     TAPER_TRY(taper_arg_string(call, 0, &s));
     TAPER_TRY(taper_arg_int(call, 1, &size));
     taper_string *out = NULL;
-    for (int pass = 0; pass < 2; pass++) { // the first pass counts, the second writes
+    for (int pass = 0; pass < 2; pass++) { // the first pass counts the bytes of the result, the second pass writes them
         uint64_t at = 0;
         for (size_t i = 0; i < s->length; i++) {
             if (s->data[i] != '\t') {

@@ -68,7 +68,7 @@ TAPER_EW_LOOP2(bitwise_and_u8, uint8_t, uint8_t, (void)args;, (x != 0) & (y != 0
 TAPER_EW_LOOP2(bitwise_or_u8, uint8_t, uint8_t, (void)args;, (x | y) != 0)
 TAPER_EW_LOOP2(bitwise_xor_u8, uint8_t, uint8_t, (void)args;, (x != 0) ^ (y != 0))
 
-// The records of the operators.
+// Defines the record of each operator, a taper_ew_op.
 #define BINARY_F(name, promotion, result, scalars, f)                                                                  \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
 #define BINARY_I(name, promotion, result, scalars, i)                                                                  \

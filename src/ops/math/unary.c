@@ -71,7 +71,7 @@ static int frexp_exponent(double x)
 
 TAPER_EW_LOOP1(logical_not_u8, uint8_t, uint8_t, (void)args;, x == 0)
 
-// The records of the operators.
+// Defines the record of each operator, a taper_ew_op.
 #define UNARY_F(name, promotion, result, scalars, f)                                                                   \
     TAPER_EW_RECORD(name, promotion, result, scalars, name##_f32, name##_f64)
 #define UNARY_FI(name, promotion, result, scalars, f, i)                                                               \

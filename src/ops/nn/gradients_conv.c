@@ -88,7 +88,7 @@ static taper_status read_numbers(conv_gradient *g)
     for (size_t i = 0; i < 3; i++) {
         int64_t numbers[3];
         TAPER_TRY(taper_arg_ints(call, 4 + i, g->dims, 3, numbers, &count));
-        for (size_t d = 0; d < 3; d++) { // missing dimensions come first and have size 1
+        for (size_t d = 0; d < 3; d++) { // dimensions that the convolution lacks come first and have size 1
             const bool there = d + g->dims >= 3;
             lists[i][d] = there ? numbers[d + g->dims - 3] : i == 1 ? 0 : 1;
             if (lists[i][d] < (i == 1 ? 0 : 1) || lists[i][d] > INT32_MAX) {

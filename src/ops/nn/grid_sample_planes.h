@@ -6,7 +6,7 @@
 enum { MOST_SIZE = 1 << 22 };
 
 typedef struct grid_block {
-    float at[3][POSITIONS]; // x, y and z of each position, in input positions
+    float at[3][POSITIONS]; // x, y and z of each output position, in elements of the input
     float weight[4][POSITIONS];
     int32_t offset[POSITIONS];
     bool inside[POSITIONS]; // true if all taps of the position are inside the image
@@ -33,7 +33,8 @@ static void place_block(const grid_work *work, const float *grid, int64_t step_w
         for (int64_t p = 0; p < count; p++) {
             at[p] = (grid[p * step_w + i * step_c] + 1.0f) * half - shift;
         }
-        for (int64_t p = 0; p < count && work->padding == BORDER; p++) { // gives NaN the result of place()
+        for (int64_t p = 0; p < count && work->padding == BORDER;
+             p++) { // replaces a NaN by the result that place() gives for it
             const float none = work->volume ? last : 0.0f, x = at[p] == at[p] ? at[p] : none;
             const float held = x < last ? x : last;
             at[p] = held > 0.0f ? held : 0.0f;

@@ -11,7 +11,7 @@ typedef struct side {
     taper_tensor *tensor, *copy;
     int64_t dims[TAPER_MAX_RANK]; // contracted dimensions, as indices from 0
     bool taken[TAPER_MAX_RANK];
-    int64_t free; // product of the sizes of the other dimensions
+    int64_t free; // product of the sizes of the dimensions that are not contracted
 } side;
 
 static taper_status read_side(const taper_call *call, size_t at, size_t *count, side *s)

@@ -65,7 +65,7 @@ taper_status taper_pooling_read(const taper_call *call, size_t at, bool has_dila
         int64_t span = input + 2 * padding[i] - dilation[i] * (kernel[i] - 1) - 1;
         int64_t output = floor_divide(span + (ceil_mode ? stride[i] - 1 : 0), stride[i]) + 1;
         if (ceil_mode && (output - 1) * stride[i] >= input + padding[i]) {
-            output--; // the last window must start inside the input or its left padding
+            output--; // drops the last window if it starts after the input and its left padding
         }
         if (output < 1) {
             TAPER_FAIL(call->run->error, TAPER_ERROR_ARGUMENT,

@@ -10,7 +10,7 @@ typedef struct some_taps {
     const float *pixels[MOST_TAPS];
     int32_t at[MOST_TAPS];
     size_t count;
-    bool merges; // true if results of earlier elements of the window exist
+    bool merges; // true if there are results of earlier elements of the window to merge with
 } some_taps;
 
 static void take_taps(const max_work *work, const max_place *place, some_taps *some, float *out, int64_t *where)

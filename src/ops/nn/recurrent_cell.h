@@ -7,7 +7,7 @@ static ELEMENT NAME(sigmoid)(ELEMENT x)
     return 1 / (1 + EXP(-x));
 }
 
-// Computes h = f(gates) for rows of `hidden` elements.
+// Computes h = tanh(gates), or relu(gates) if `relu` is set, for rows of `hidden` elements.
 static void NAME(plain_cell)(bool relu, int64_t rows, int64_t hidden, const ELEMENT *gates, ELEMENT *h)
 {
     for (int64_t i = 0; i < rows * hidden; i++) {

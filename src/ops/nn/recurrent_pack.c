@@ -116,7 +116,7 @@ TAPER_KERNEL(taper_op_pack_padded_sequence)
     return status;
 }
 
-// Sets each element to the number.
+// Sets each element of the tensor to `value`.
 static taper_status fill(taper_run *run, taper_tensor *tensor, taper_scalar value)
 {
     taper_tensor *number = NULL;

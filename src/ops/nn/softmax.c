@@ -188,7 +188,7 @@ static void start(soft *s, size_t m)
     }
 }
 
-static void end_sum(soft *s, size_t m) // log_softmax subtracts the logarithm of the sum
+static void end_sum(soft *s, size_t m) // takes the logarithm of the sum, which log_softmax subtracts
 {
     for (size_t k = 0; k < m && s->logarithm; k++) {
         s->sum[k] = log(s->sum[k]);

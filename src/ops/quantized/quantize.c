@@ -22,7 +22,7 @@ static taper_q_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
     runs = (taper_q_runs){1, t->sizes[z->axis], 1};
     const bool planes = !taper_tensor_is_contiguous(t);
     for (int64_t d = 0; d < t->rank; d++) {
-        // Dimension d in channels-last order: N, (D), H, W, C.
+        // Place of dimension d in channels-last order: N, (D), H, W, C.
         const int64_t place = !planes || d == 0 ? d : d == 1 ? t->rank : d - 1;
         const int64_t axis = !planes || z->axis == 0 ? z->axis : z->axis == 1 ? t->rank : z->axis - 1;
         if (place < axis) {

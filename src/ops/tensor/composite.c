@@ -57,7 +57,7 @@ taper_tensor *taper_compose_step(taper_compose *c, taper_kernel kernel, const vo
     }
     for (size_t i = 0; i < count; i++) {
         if (args[i].tag == TAPER_TENSOR) {
-            c->status = taper_run_settle(c->run, args[i].as.tensor); // not every kernel accepts hidden tensors
+            c->status = taper_run_settle(c->run, args[i].as.tensor); // not every kernel accepts hidden NHWC tensors
             if (c->status != TAPER_OK) {
                 return NULL;
             }

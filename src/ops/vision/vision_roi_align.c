@@ -154,7 +154,7 @@ static taper_status align(taper_call *call, taper_roi_work work, bool sensitive,
                                 (long long)k);
             break;
         }
-        if (!aligned) { // a region is at least one element large
+        if (!aligned) { // each side of a region is at least one element
             size[0] = size[0] > 1.0 ? size[0] : 1.0;
             size[1] = size[1] > 1.0 ? size[1] : 1.0;
         }

@@ -30,7 +30,8 @@ enum {
 typedef struct scratch {
     _Alignas(64) uint8_t a[BLOCK][MOST_ROWS][STEP];
     _Alignas(64) float sums[WAITING][MOST_ROWS][NR];
-    _Alignas(64) uint8_t w[STEP_PAIRS][ROW_BYTES]; // weights of a last step that is not whole
+    _Alignas(64)
+        uint8_t w[STEP_PAIRS][ROW_BYTES]; // copy of the weights of a last step that is not whole, with zeros after them
 } scratch;
 
 // The rows of A: either rows of one tap, which are a_stride floats apart, or a pointer for each row and tap.
@@ -89,7 +90,7 @@ static void round_piece(const product *p, size_t tap, size_t pair, size_t n, siz
     }
 }
 
-// Rounds the steps [from, to) of all rows.
+// Rounds the steps [from, to) of all rows of A to bf16.
 static void bring(const product *p, size_t from, size_t to)
 {
     const size_t tap_pairs = (p->kc + 1) / 2, end = min(to * STEP_PAIRS, p->pairs);
