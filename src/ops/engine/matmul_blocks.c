@@ -8,10 +8,9 @@
 
 enum {
     WIDTH = TAPER_BLOCK_COLUMNS,
-    DEPTH = 256, // number of elements of a sum that one call adds; the sums of the calls are added afterwards
-    ROWS = 64,   // largest number of rows of a strip of the left matrix, which stays in the cache
-    FEW_ROWS =
-        4, // with fewer rows of the left matrix, panels are made only of right matrices of at most LITTLE elements
+    DEPTH = 256,  // number of elements of a sum that one call adds; the sums of the calls are added afterwards
+    ROWS = 64,    // largest number of rows of a strip of the left matrix, which stays in the cache
+    FEW_ROWS = 4, // if the left matrix has fewer rows, a right matrix of over LITTLE elements gets no panels
     LITTLE = 1024,
     SMALL = 8,      // largest number of columns and of summed elements of a small product of floats
     OWN = 1 << 16,  // largest number of elements of the panels of a thread

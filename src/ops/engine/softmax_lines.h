@@ -7,8 +7,9 @@
 
 typedef enum taper_softmax_kind { TAPER_SOFTMAX, TAPER_LOG_SOFTMAX, TAPER_LOG_SUM_EXP } taper_softmax_kind;
 
-// Computes the kind of softmax along `lines`. y has the steps that lines has for the result. For TAPER_LOG_SUM_EXP a
-// line gives one float, and line.out is 0. Returns TAPER_DECLINED if no kernel reads lines with these steps.
+// Computes softmax, log_softmax or logsumexp (`kind`) along `lines`. y has the steps that lines has for the result. For
+// TAPER_LOG_SUM_EXP a line gives one float, and line.out is 0. Returns TAPER_DECLINED if no kernel reads lines with
+// these steps.
 TAPER_MUST_USE taper_status taper_softmax_lines(taper_run *run, const taper_lines *lines, taper_softmax_kind kind,
                                                 const float *x, float *y);
 

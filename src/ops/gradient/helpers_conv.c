@@ -87,8 +87,7 @@ static taper_step_value input_gradient(taper_steps *s, const geometry *g)
     taper_step_value found = convolved(
         s, (taper_step_value[]){&s->args[0], &s->args[2], taper_step_none, &s->args[4], &s->args[5], &s->args[6],
                                 taper_step_bool(!g->transposed), taper_steps_ints(s, extra, g->dims), &s->args[9]});
-    for (size_t d = 0; d < g->dims && g->transposed;
-         d++) { // the result is too large if output_padding is not less than the stride
+    for (size_t d = 0; d < g->dims && g->transposed; d++) { // `found` is too large if output_padding >= stride
         found = taper_step_narrow(s, found, (int64_t)d + 2, 0, input->sizes[2 + d]);
     }
     return found;

@@ -65,8 +65,7 @@ bool taper_tape_writes(const taper_call *call)
 
 bool taper_tape_overlaps(const taper_tape_place *view)
 {
-    int64_t last =
-        -1; // largest offset of an element, counted along the dimensions that are done, which have smaller strides
+    int64_t last = -1; // largest offset of an element along the dimensions in `done`, which have smaller strides
     for (uint32_t done = 0, found = 1; found != 0; done |= found) {
         size_t least = 0;
         found = 0;

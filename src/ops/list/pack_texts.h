@@ -106,7 +106,8 @@ static unsigned number_symbols(void)
 
 static void print_symbols(unsigned count)
 {
-    // A byte below `single` is a symbol. Another byte begins a pair of bytes: single + 256 (first - single) + second.
+    // A byte below `single` is a symbol. Any other byte is the first of a pair that stands for one symbol: single + 256
+    // (first - single) + second.
     unsigned single = 256;
     while (single + (256 - single) * 256 < count) {
         single--;

@@ -462,8 +462,7 @@ TAPER_KERNEL(taper_op_round_decimals)
     taper_tensor *x;
     TAPER_TRY(taper_arg_tensor(call, 0, &x));
     TAPER_TRY(taper_arg_int(call, 1, &decimals));
-    if (taper_dtype_is_integral(
-            (taper_dtype)x->dtype)) { // for integers PyTorch defines only the round without decimals
+    if (taper_dtype_is_integral((taper_dtype)x->dtype)) { // PyTorch rounds integers only without decimals
         TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED, "not implemented for '%s'",
                    taper_dtype_torch_name((taper_dtype)x->dtype));
     }

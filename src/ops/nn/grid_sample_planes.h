@@ -33,8 +33,7 @@ static void place_block(const grid_work *work, const float *grid, int64_t step_w
         for (int64_t p = 0; p < count; p++) {
             at[p] = (grid[p * step_w + i * step_c] + 1.0f) * half - shift;
         }
-        for (int64_t p = 0; p < count && work->padding == BORDER;
-             p++) { // replaces a NaN by the result that place() gives for it
+        for (int64_t p = 0; p < count && work->padding == BORDER; p++) { // replaces NaN by the result of place()
             const float none = work->volume ? last : 0.0f, x = at[p] == at[p] ? at[p] : none;
             const float held = x < last ? x : last;
             at[p] = held > 0.0f ? held : 0.0f;

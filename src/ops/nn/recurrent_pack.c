@@ -44,9 +44,7 @@ static taper_status check_lengths(taper_call *call, const taper_tensor *lengths,
     *total = 0;
     for (int64_t i = 0; i < batch; i++) {
         const int64_t length = length_at(lengths, i);
-        if (!taper_run_step(
-                call->run, i,
-                4)) { // charges the run, because an expanded vector may have any length without using memory
+        if (!taper_run_step(call->run, i, 4)) { // an expanded vector may be long without using memory, so it is charged
             return taper_run_outcome(call->run, TAPER_OK);
         }
         if (length <= 0) {
@@ -160,8 +158,7 @@ TAPER_KERNEL(taper_op_pad_packed_sequence)
                        "batch_sizes should fall and stay above 0, but item %lld is %lld", (long long)t,
                        (long long)active);
         }
-        if (!taper_run_step(
-                run, t, 4)) { // charges the run, because an expanded vector may have any length without using memory
+        if (!taper_run_step(run, t, 4)) { // an expanded vector may be long without using memory, so it is charged
             return taper_run_outcome(run, TAPER_OK);
         }
         if (rows > data->sizes[0]) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantized recurrent networks and cells: float states, and gates from dynamically quantized linear layers. The layer
-// of the input is computed for all steps together, so all steps share one range. The layer of the state is computed
-// step by step. recurrent_network.c has the structure of networks.
+// of the input is computed for all steps together, so all steps share one quantization range. The layer of the state is
+// computed step by step. recurrent_network.c has the structure of networks.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"

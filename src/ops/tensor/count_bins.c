@@ -25,8 +25,7 @@ bool taper_count_bins(taper_run *run, const float *x, int64_t count, float low, 
             counted[i % COUNTERS][bin[i]]++;
         }
     }
-    for (int64_t b = 0; b < bins;
-         b++) { // the count is limited, because PyTorch adds 1 to a float, which stops changing at 2^24
+    for (int64_t b = 0; b < bins; b++) { // a count is at most 2^24, at which PyTorch's float stops changing
         const uint64_t sum =
             (uint64_t)counted[0][b + 1] + counted[1][b + 1] + ((uint64_t)counted[2][b + 1] + counted[3][b + 1]);
         result[b] = (float)(sum < UINT64_C(1) << FLOAT_DIGITS ? sum : UINT64_C(1) << FLOAT_DIGITS);

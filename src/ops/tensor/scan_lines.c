@@ -80,7 +80,8 @@ RUNNING(cumsum_i64, int64_t, int64_t, int64_t, 0, taper_wrap_add)
 RUNNING(cumprod_i64, int64_t, int64_t, int64_t, 1, taper_wrap_mul)
 #include "ops/tensor/scan_lines_whole.h"
 
-// Defines extremes: the last of equal elements is used, and a NaN remains (x != x). The first element is always used.
+// Defines the functions of a running extreme: the last of equal elements is used, and a NaN remains (x != x). The first
+// element is always used.
 #define EXTREMES(name, type, better)                                                                                   \
     LINE(name, type, better)                                                                                           \
     static inline void name##_lanes(const scan_job *job, const char *x, char *y, char *p, size_t n)                    \

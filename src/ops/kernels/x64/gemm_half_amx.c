@@ -30,8 +30,7 @@ enum {
 typedef struct scratch {
     _Alignas(64) uint8_t a[BLOCK][MOST_ROWS][STEP];
     _Alignas(64) float sums[WAITING][MOST_ROWS][NR];
-    _Alignas(64)
-        uint8_t w[STEP_PAIRS][ROW_BYTES]; // copy of the weights of a last step that is not whole, with zeros after them
+    _Alignas(64) uint8_t w[STEP_PAIRS][ROW_BYTES]; // weights of a last step that is not whole, filled with zeros
 } scratch;
 
 // The rows of A: either rows of one tap, which are a_stride floats apart, or a pointer for each row and tap.

@@ -69,8 +69,7 @@ class OperatorRegistry
         if (!op.schema.empty()) {
             check(op.schema, *function);
         }
-        op.kernels.push_back(
-            {key, function}); // this function overrides earlier functions with this key until it is removed
+        op.kernels.push_back({key, function}); // until it is removed, it overrides earlier functions with this key
         return op;
     }
     void undefine(AddedOperator &op)
