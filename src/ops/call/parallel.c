@@ -83,8 +83,7 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     return s.status;
 }
 
-// The search begins at the place of the item's part of the range; the range has one part per place. At least one place
-// is free, or will be soon.
+// ---- places: memory for the items of a range; each begins with a flag
 
 enum { FLAG = 64 };
 

@@ -96,7 +96,7 @@ bool taper_tape_requires(const taper_tensor *tensor);
 // Returns true if the tensor was computed from other tensors that need a gradient. A view that needs a gradient because
 // of its base does not count as computed before an operator uses it, as in PyTorch.
 bool taper_tape_is_computed(const taper_tensor *tensor);
-// Returns the tensor over the same elements for use by formulas: it has no base, and its history leads to `edge`.
+// Makes a tensor over the same elements for use by formulas: it has no base, and its history leads to `edge`.
 TAPER_MUST_USE taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const taper_tape_edge *edge,
                                              taper_tensor **shell);
 

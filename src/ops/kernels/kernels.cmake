@@ -34,8 +34,8 @@ foreach(level IN LISTS TAPER_CPU_LEVELS)
     endif()
 endforeach()
 
-# TAPER_COMPILES_<architecture> is true for the architectures, by their names in the rows, that the compiler builds for.
-# This architecture may differ from the machine's.
+# TAPER_COMPILES_<architecture>, for each architecture in the rows, is true if the compiler builds for it. The machine
+# that runs the compiler may have another architecture.
 check_c_source_compiles("#if !defined(__x86_64__) && !defined(__i386__)
     #error
     #endif

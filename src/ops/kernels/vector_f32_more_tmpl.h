@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vector_f32_tmpl.h: functions that small builds lack. vector_f32_tmpl.h expands its macros.
+// Part of vector_f32_tmpl.h: functions that small builds lack. vector_f32_tmpl.h expands the macros of this file.
 #ifndef TAPER_OPS_KERNELS_VECTOR_F32_MORE_TMPL_H
 #define TAPER_OPS_KERNELS_VECTOR_F32_MORE_TMPL_H
 

@@ -169,7 +169,7 @@ void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, b
         for (int64_t at = 0; at < n; at++) {
             const int64_t k = upper != transposed ? n - 1 - at : at;
             taper_c128 value = taper_dense_get(b, k, c);
-            // first and count are the elements in column k of a's triangle, without the diagonal.
+            // Column k of a's triangle, without the diagonal, has `count` elements, from row `first` on.
             const int64_t first = upper ? 0 : k + 1, count = upper ? k : n - 1 - k;
             if (!taper_dense_goes_on(a, count)) {
                 return;

@@ -56,7 +56,7 @@ static const char *in_place_of(const row *r)
     return r->of == NULL ? own_word(r, "FORM") : r->out ? NULL : r->of;
 }
 
-// Calls use for each feature that the row, or the functional row of the variant, names by WANTS( ).
+// Calls `use` for each feature that the row, or the functional row of the variant, names by WANTS( ).
 static void each_wanted(const row *r, void *user, void (*use)(void *user, const char *what, int length))
 {
     static const char word[] = "WANTS(";

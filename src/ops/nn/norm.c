@@ -274,7 +274,7 @@ static void running_update(const batch_args *args, int64_t channel, double mean,
     }
 }
 
-// Combines the samples of a channel to its mean and its sum of squared distances.
+// Computes the mean and the sum of squared distances of a channel. Both follow from these two numbers of each sample.
 static void batch_combine(const norm_work *work, int64_t channel, double *mean, double *squares)
 {
     const int64_t samples = work->norm.x.n, channels = work->norm.x.c;

@@ -23,8 +23,8 @@ static taper_status run_short(taper_run *run, soft_job *job, const taper_lines *
                                      : TAPER_DECLINED;
 }
 
-// Computes with the vector kernels after a copy of x to the layout of the result. Returns TAPER_DECLINED if the kernels
-// cannot.
+// Copies x to the layout of the result, and computes the result with the vector kernels. Returns TAPER_DECLINED if the
+// kernels cannot compute it.
 static taper_status run_dense(taper_call *call, taper_tensor *x, size_t dim, taper_tensor *out, taper_softmax_kind kind)
 {
     taper_lines lines;

@@ -36,7 +36,7 @@ typedef struct range {
     choice kind;
     taper_dtype dtype; // dtype of the arithmetic
     int64_t low, high;
-    double eps, middle; // smallest scale; middle: zero point of a symmetric uint8
+    double eps, middle; // smallest scale; middle: zero point of a symmetric uint8 range
 } range;
 
 // Computes scale and zero point of a whole tensor, with eps as a float32.

@@ -192,7 +192,8 @@ class FunctionSchema
                                ArrayRef<Argument>(arguments_).slice(start), why_not) &&
                isSubtypeOfList(returns_, other.returns_, why_not);
     }
-    // Return true if calls written for the old schema are right for this schema, or the reverse.
+    // The first function returns true if calls written for the old schema are right for this schema. The second
+    // function returns true if calls written for this schema are right for the old schema.
     bool isBackwardCompatibleWith(const FunctionSchema &old, std::ostream *why_not = nullptr) const;
     bool isForwardCompatibleWith(const FunctionSchema &old, std::ostringstream &why_not) const;
     void dump() const; // prints the schema and a newline

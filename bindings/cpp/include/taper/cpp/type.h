@@ -189,7 +189,8 @@ class Type : public std::enable_shared_from_this<Type>
     {
         return createWithContained(inside);
     }
-    // The type as an object of class T, such as ListType: cast returns null and expect throws if it has another kind.
+    // Return the type as an object of class T, such as ListType. If the type has another kind, cast returns null and
+    // expect throws.
     template <class T> std::shared_ptr<T> cast()
     {
         return kind_ == T::Kind ? std::static_pointer_cast<T>(shared_from_this()) : nullptr;
