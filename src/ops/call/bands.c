@@ -87,8 +87,8 @@ static double saved(const taper_run *run, taper_bands *bands)
 
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands)
 {
-    size_t wide =
-        0; // number of calls, not counting the first one, in which a row of the result needs several rows of argument 0
+    // Number of calls, not counting the first one, in which a row of the result needs several rows of argument 0.
+    size_t wide = 0;
     *bands = (taper_bands){.count = count};
     for (size_t i = 0; i < count; i++) {
         const taper_banded *b = calls[i]->banded;
@@ -142,8 +142,8 @@ static void run_part(const banded_run *r, size_t image, size_t begin, size_t end
     size_t from = begin, behind = end;
     made[last] = begin;
     for (size_t i = last; i > 0; i--) {
-        // The ring also has room for the rows of padding, so a step does not wrap around the end of a ring of step +
-        // span - 1 rows.
+        // The ring also has room for the rows of padding, so the first step ends at the end of the ring, and the next
+        // step begins at its start. With two rows per step, a stride of 1 and a span of 3, no step wraps around.
         const size_t top = from * bands->stages[i]->stride - bands->stages[i]->pad;
         rows_under(bands->stages[i], from, behind, &from, &behind);
         made[i - 1] = from;

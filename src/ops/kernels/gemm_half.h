@@ -23,8 +23,8 @@
 // Returns the cost of a multiply-add relative to floats. It includes rounding A, or converting the weights of a strip.
 static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 {
-    const double tiles =
-        0.25; // AMX multiplies in a sixteenth of the time of floats; most of the cost is the rounding of A
+    // AMX multiplies in a sixteenth of the time of floats; most of the cost is the rounding of A.
+    const double tiles = 0.25;
     return entry->precision == TAPER_PRECISION_fp32 ? 1
            : entry->rounds == 0                     ? 1.1
            : entry->cpu == TAPER_ISA_amx            ? tiles

@@ -66,7 +66,8 @@ static taper_status only_uniform(const taper_call *call)
 taper_status taper_quantized_kernel(const taper_call *call, taper_kernel *kernel)
 {
     const unsigned how = taper_row_on_quantized(call->op);
-    if (call->schema == NULL || how == TAPER_ON_QUANTIZED_ANY) { // a call without a schema is part of another operator
+    // A call without a schema is a step of another operator.
+    if (call->schema == NULL || how == TAPER_ON_QUANTIZED_ANY) {
         return TAPER_OK;
     }
     if (how == TAPER_ON_QUANTIZED_NONE) {

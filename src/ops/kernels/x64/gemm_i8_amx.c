@@ -313,8 +313,8 @@ void taper_gemm_i8_28x32_amx(const taper_gemm_i8 *job)
     run_tiles(job, 0, 0);
 }
 
-// Windows have a short K, and there are few of them. A job without a pointer for each row is computed by the kernel for
-// vectors if this kernel is faster.
+// Windows have a short K, and there are few of them. The kernel for vectors therefore computes all windows if the build
+// has this kernel.
 void taper_gemm_i8_windows_28x32_amx(const taper_gemm_i8 *job, size_t step)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
