@@ -163,7 +163,7 @@ static taper_val product_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) && taper_mul_i64(x, y, &z) ? taper_val_int(z) : taper_val_none();
 }
 
-static taper_val quotient_of(const asked *a) // returns the quotient, or None if the divisor is not positive
+static taper_val quotient_of(const asked *a) // floor of input 0 / input 1, or None if input 1 is not positive
 {
     int64_t x, y;
     return int_of(a, 0, &x) && int_of(a, 1, &y) && y > 0 ? taper_val_int(x / y - (x % y != 0 && x < 0))

@@ -19,7 +19,7 @@ typedef enum taper_trial_phase {
 
 typedef struct taper_trial {
     taper_trial_phase phase;
-    unsigned runs;        // number of runs measured so far in this phase
+    unsigned runs;        // number of runs measured so far in `phase`
     double device, plain; // shortest time of a run on the device, and of a run on the CPU, in seconds
 } taper_trial;
 

@@ -10,20 +10,21 @@
 #include "ops/list/op_features.h"
 
 enum {
-    // Smallest number of channels for 4x4 tiles; with fewer channels, their error is more than twice the error of
-    // direct sums.
+    // Smallest number of channels for Winograd's 4x4 tiles; with fewer channels, their error is more than twice the
+    // error of direct sums.
     LEAST_CHANNELS_FOUR = 64,
-    // Smallest number of channels for transforms; with fewer channels, transforms cost as much as the products save.
+    // Smallest number of channels for Winograd's transforms; with fewer channels, they cost as much as the products
+    // save.
     LEAST_CHANNELS = 16,
-    ROW_OVERHEAD = 2, // a strip of r rows costs as much as r + 2 rows, because it loads the weights
+    ROW_OVERHEAD = 2, // a strip of r rows of a product costs as much as r + 2 rows, because it loads the weights
 };
 
 typedef struct machine {
     double rows, lanes, cache;
 } machine;
 
-// Returns the cost of a product with `rows` rows. depth: number of vectors of columns, times the number of summands of
-// each result. The weights are read once.
+// Returns the cost of a matrix product with `rows` rows. depth: number of vectors of columns, times the number of
+// summands of each result. The weights are read once.
 static double product(const machine *m, double rows, double depth, double weights)
 {
     const double strips = rows <= m->rows ? 1 : rows / m->rows, bytes = weights * sizeof(float);
@@ -32,8 +33,9 @@ static double product(const machine *m, double rows, double depth, double weight
 
 static double winograd(const taper_conv2d *job, const machine *m, const taper_winograd_entry *entry)
 {
-    // Measured costs of loads, stores and arithmetic, per tile and vector of channels. A tile at an edge takes `edge`
-    // times as long as a whole tile, although the tile at the edge is smaller.
+    // Measured costs of the transforms (loads, stores and arithmetic), for one tile and one vector of channels: `into`
+    // for the inputs, `out_of` for the results. A tile at an edge takes `edge` times as long as a whole tile, although
+    // the tile at the edge is smaller.
     const double edge = 1.5;
     const double into = entry->stride == 2 ? 1000 : entry->outputs == 4 ? 360 : 80;
     const double out_of = entry->stride == 2 ? 480 : entry->outputs == 4 ? 250 : 70;
@@ -81,20 +83,21 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     return best;
 }
 
-// Compares planes with a product over merged groups, by measured costs in multiply-adds of a vector. The product also
-// multiplies the zeros between groups, and has lanes without an output. A single vector of outputs is limited by loads
-// of the inputs. Planes use all lanes except between rows, and are transposed twice.
+// Returns true if planes cost less than a product over merged groups, by measured costs in multiply-adds of a vector.
+// The product also multiplies the zeros between groups, and some lanes of its vectors have no output. A product with a
+// single vector of outputs is limited by the loads of its inputs. Planes use all lanes except between rows, but they
+// are transposed twice.
 bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
     const taper_run *run = job->call->run;
     const size_t lanes = taper_planar_f32_select(run->cpu)->lanes, merged = taper_conv2d_merged_groups(job);
     const taper_gemm_entry *gemm = taper_conv2d_entry(job, merged);
-    if (job->out_c / job->groups >= gemm->nr) { // true if a group fills whole panels
+    if (job->out_c / job->groups >= gemm->nr) { // true if the outputs of one group fill a panel
         return false;
     }
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
-    // Products over pointers take a fifth longer than this model says. conv_stem.c and Winograd's transforms do not use
-    // pointers, so they are excluded.
+    // Products over pointers take a fifth longer than this cost model says. conv_stem.c and Winograd's transforms do
+    // not use pointers, so they are excluded.
     const bool stem = taper_conv2d_is_stem(job),
                transforms = TAPER_HAS_OP(winograd_k3) && taper_conv2d_winograd_choose(job) != NULL;
     const double worth = stem || transforms || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;

@@ -177,7 +177,7 @@ static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scrat
     }
     memset(*scratch + count, 0, TAPER_OVERREAD);
     job->x = *scratch;
-    if (is_sampled(job)) { // the copy is smaller than the allocated block
+    if (is_sampled(job)) { // only the pixels that are read are copied, so the copy is smaller than *scratch
         sampled s = {taper_vector_f32_select(run->cpu), job, *scratch};
         const taper_status status =
             taper_run_floats(run, sample_rows, &s, job->batch * job->out_h, 4.0 * (double)(job->in_c * job->out_w));

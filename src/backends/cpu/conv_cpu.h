@@ -81,9 +81,9 @@ TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
 // false if the size overflows.
 bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry, size_t *group_floats,
                               taper_pack_request *request);
-// taper_conv2d_as_lines returns true for convolutions of lines in PyTorch's order, also depthwise. It changes the job
-// of a 1x1 kernel so that an image becomes one line. taper_conv2d_lines computes these convolutions with the planar
-// kernel. Its result (job->y) is contiguous (conv_lines.c).
+// taper_conv2d_as_lines returns true for convolutions, also depthwise ones, that run along lines of a contiguous input.
+// It changes the job of a 1x1 kernel so that an image becomes one line. taper_conv2d_lines computes these convolutions
+// with the planar kernel. Its result (job->y) is contiguous (conv_lines.c).
 bool taper_conv2d_as_lines(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_lines(taper_conv2d *job);
 // Returns true if planes are faster than a product over merged groups (conv_algorithm.c).

@@ -12,7 +12,7 @@
 #include "ops/engine/tiles.h"
 #include "ops/kernels/precisions.h"
 
-// A build for one model does not need conv_strips.c if the model has no large 3x3 weights.
+// CUTS is false in a build for one model without large 3x3 weights; such a build does not need conv_strips.c.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
 enum { MERGED = 3 }; // index in a pack request's `numbers` at which minus the number of merged groups is stored

@@ -9,8 +9,8 @@
 #include "backends/cpu/conv_cpu.h"
 
 enum {
-    SEGMENT = 4096,       // largest number of positions in a piece
-    LEAST_SEGMENT = 256,  // smallest number of positions in a piece, or of a range that is read in place
+    SEGMENT = 4096,       // largest number of positions of a line in one piece of work
+    LEAST_SEGMENT = 256,  // smallest number of positions in a piece of work, or of a range that is read in place
     LAID_OUT = 16 * 1024, // approximate number of floats of the copied lines
     SHORT = 32,           // for lines up to this length several images are computed together
     MOST_REACH = 4096,
@@ -310,7 +310,8 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
         plan.images = taper_min_size(taper_max_size(LAID_OUT / floats, 1), job->batch);
     }
     plan.plane = plan.images * plan.pitch + TAPER_PLANAR_SLACK;
-    plan.place_bytes = copies ? lines * plan.plane * sizeof(float) : 0; // there are at most 1,024 lines of 9,000 floats
+    plan.place_bytes =
+        copies ? lines * plan.plane * sizeof(float) : 0; // cannot overflow: at most 1,024 lines of 9,000 floats
     plan.place_bytes += plan.images != 1 ? plan.group_out * plan.images * plan.pitch * sizeof(float) : 0;
     for (size_t tap = 0; tap < plan.taps; tap++) {
         const size_t x = tap * job->dilation_w;

@@ -10,7 +10,7 @@
 enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
     MOST_PLANES = 1024,     // largest number of input planes in a group, in all phases of the stride
-    MOST_SHARED = 32,       // largest padding that the end of a row shares with the next row; less than the slack
+    MOST_SHARED = 32,       // largest padding that the end of a row shares with the next row; less than a plane's slack
     BUNCH_CHANNELS = 16,    // number of channels of a piece, which fill whole cache lines
     BAND_FLOATS = 24 * 1024 // approximate number of floats of a piece's planes
 };
@@ -228,7 +228,7 @@ static size_t pitch_of(const taper_conv2d *job)
     return job->out_w + reach - taper_min_size(shared > 0 ? (size_t)shared : 0, reach);
 }
 
-// Returns true if the planes do not consist mostly of padding.
+// Returns false if the planes would consist mostly of padding.
 static bool planes_are_small(const taper_conv2d *job)
 {
     const double rows = (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h);

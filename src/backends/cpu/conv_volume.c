@@ -266,7 +266,7 @@ static taper_status run_plan(taper_call *call, taper_volume_plan *plan)
                                   .user = plan,
                                   .layout = "convolution of volumes",
                                   .kernel = plan->entry->name};
-    // The key contains the taps and their phases.
+    // The key of the packed weights contains all that determines the taps and their phases.
     request.numbers[0] = (int64_t)plan->groups;
     request.numbers[1] = plan->args->params.transposed;
     for (size_t i = 0; i < TAPER_AXES; i++) {
@@ -348,7 +348,7 @@ taper_status taper_conv_volume(taper_call *call, const taper_conv_args *args)
 {
     taper_tensor *x = taper_tensor_keep(args->input), *y;
     taper_status status = TAPER_OK;
-    // Rows with stride 1 are copied by memcpy.
+    // Rows are copied by memcpy, which needs stride 1 along a row.
     if (x->rank >= 3 && x->strides[x->rank - 1] != 1 && x->sizes[x->rank - 1] != 1) {
         taper_tensor_drop(x);
         x = NULL;

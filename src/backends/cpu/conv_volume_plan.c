@@ -98,7 +98,8 @@ taper_result_phase *taper_volume_make_phases(taper_volume_plan *plan, const tape
     const taper_volume_axis *axis = plan->axis;
     const size_t count = axis[TAPER_DEPTH].phases * axis[TAPER_HEIGHT].phases * axis[TAPER_WIDTH].phases;
     const size_t taps = axis[TAPER_DEPTH].tap_count * axis[TAPER_HEIGHT].tap_count * axis[TAPER_WIDTH].tap_count;
-    *bytes = count * sizeof(taper_result_phase) + taps * sizeof(size_t); // at most 8^3 phases and 128^3 taps
+    *bytes = count * sizeof(taper_result_phase) +
+             taps * sizeof(size_t); // *bytes cannot overflow: at most 8^3 phases and 128^3 taps
     taper_result_phase *phases = taper_heap_alloc(run->heap, *bytes);
     if (phases == NULL) {
         return NULL;

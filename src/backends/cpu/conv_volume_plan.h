@@ -26,10 +26,10 @@ typedef struct taper_axis_tap {
 
 typedef struct taper_volume_axis {
     int64_t in, out;
-    int64_t step;                   // distance in the input from one position to the next
+    int64_t step;                   // distance in the input, in elements, from one output position to the next
     size_t phases;                  // number of phases of the result
     int64_t positions;              // number of positions of the first phase, which is the longest one
-    int64_t least, most;            // least and largest steps of all taps
+    int64_t least, most;            // smallest and largest `steps` of all taps
     bool used[TAPER_VOLUME_STRIDE]; // true for each phase of the input that a tap reads
     // For each phase of the input, the range of a padded row that is inside the input.
     int64_t begin[TAPER_VOLUME_STRIDE], end[TAPER_VOLUME_STRIDE];

@@ -3,18 +3,20 @@
 // convolutions of every d-th row and column. The transforms spread an infinity or NaN over the tile, so if an infinity
 // or NaN results, everything is computed again without transforms.
 //
-// Tiles are taken in groups. An item is one group and one block of columns. The item's thread transforms the group's
-// inputs, multiplies at all positions and transforms the products back, in scratch memory of its own: reading what
-// another core wrote is slower than computing it again. The thread keeps the transformed inputs for the other blocks of
-// the group. If there are enough tiles, each thread has groups of its own. If the weights come from memory, threads
-// share groups and have blocks of columns, so that the weights are read once.
+// Tiles are divided into groups. An item of work is one group of tiles and one block of columns (output channels). The
+// item's thread transforms the group's inputs, multiplies them at all positions of the transform and transforms the
+// products back, in scratch memory of its own: reading what another core wrote is slower than computing it again. The
+// thread keeps the transformed inputs for the other blocks of the group. If there are enough tiles, each thread has
+// groups of its own. If the weights come from memory, threads share groups and have blocks of columns, so that the
+// weights are read once.
 //
-// If there are many such groups, each group would read the weights from memory. Groups are then as long as the limit on
-// their transformed inputs permits, and a single block contains all columns. So both the transformed inputs and the
-// weights are read once, position by position.
+// If there are many groups of tiles, each of them would read the weights from memory. In this case groups are as long
+// as the limit on their transformed inputs permits, and a single block contains all columns. So both the transformed
+// inputs and the weights are read once, position by position.
 //
-// Tiles are numbered so that the tiles that have a given position are consecutive. Over all images and phases of the
-// dilation, the order is: the lower edge except the last column, whole tiles, the right edge, corners.
+// Smaller tiles at the edges lack some positions of the transform. Tiles are numbered so that the tiles that have a
+// given position are consecutive. Over all images and phases of the dilation, the order is: the lower edge except the
+// last column, whole tiles, the right edge, corners.
 #include <math.h>
 #include <stdint.h>
 
@@ -63,7 +65,7 @@ typedef struct winograd_run {
     size_t block;        // number of panels of an item
     size_t blocks;       // number of items of a group
     size_t first, items; // first group in this pass; number of items of this pass
-    size_t v_stride;     // number of floats from one position to the next
+    size_t v_stride;     // number of floats from one position of the transformed inputs to the next
     taper_places places;
     atomic_uint spread; // set to 1 if an infinity or NaN resulted
 } winograd_run;
@@ -112,7 +114,7 @@ static place place_of(const winograd_plan *plan, size_t tile)
     return p;
 }
 
-// Finds the tiles that have a position: the tiles from *begin to *end.
+// Finds the tiles that have this position of the transform: the tiles from *begin to *end.
 static void tiles_with(const winograd_plan *plan, size_t position, size_t *begin, size_t *end)
 {
     const size_t side = taper_winograd_side(plan->winograd);

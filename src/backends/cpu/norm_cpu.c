@@ -45,7 +45,8 @@ static taper_status norm(taper_call *call, bool square)
     for (size_t i = x->rank - count; i < x->rank; i++) {
         width *= (size_t)x->sizes[i];
     }
-    // The result consists only of rounding errors, which the reference computes as PyTorch does.
+    // The layer norm of a single element consists only of rounding errors, which the reference computes as PyTorch
+    // does.
     if (width == 1 && !square) {
         return TAPER_DECLINED;
     }

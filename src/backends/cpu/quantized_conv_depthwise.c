@@ -15,7 +15,7 @@ typedef struct depthwise_plan {
     size_t rows, items;              // number of rows of an item; number of items of an image
     size_t most_rows;                // largest number of rows in one call
     bool columns;                    // true if rows have stride 2 and windows share columns
-    size_t begin_shared, end_shared; // range of pixels in one call, for two rows or shared columns
+    size_t begin_shared, end_shared; // range of pixels of a call that computes two rows or shares columns
 } depthwise_plan;
 
 // Computes pixels [first, last) of `rows` output rows from oy on, into y. All windows are inside the row, or there is

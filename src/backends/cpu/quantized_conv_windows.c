@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantized convolutions of few channels. A window has a plane for each kernel row of each input channel. Four planes
-// are interleaved to pixels of four bytes, whose columns are taps of a product that reads overlapping windows in place.
-// If this takes fewer taps, a remaining plane is used alone, with four neighbouring pixels per tap. Thus 3x3 with three
-// channels takes 7 dot products of four bytes, 28 products for 27 numbers.
+// are interleaved: their pixels then have four bytes, and each column of a window is one tap of a product that reads
+// overlapping windows in place. If this takes fewer taps, a remaining plane is used alone, with four neighbouring
+// pixels per tap. A 3x3 window of three channels (9 planes) thus takes 2 * 3 + 1 = 7 taps: 28 products for its 27
+// numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "backends/cpu/quantized_conv_images.h"
 #include "ops/engine/tiles.h"

@@ -3,9 +3,9 @@
 // resulting bytes equal the bytes of direct products. A dilation of d makes d x d convolutions of every d-th row and
 // column.
 //
-// Tiles are taken in groups. An item is one group and one block of columns. The item's thread transforms the group's
-// inputs, multiplies at all positions and transforms the products back, in scratch memory of its own (see
-// conv_winograd.c).
+// Tiles are divided into groups. An item of work is one group of tiles and one block of columns (output channels). The
+// item's thread transforms the group's inputs, multiplies them at all positions of the transform and transforms the
+// products back, in scratch memory of its own (see conv_winograd.c).
 #include <math.h>
 
 #include "backends/cpu/quantized_conv_cpu.h"
@@ -35,7 +35,8 @@ typedef struct winograd_plan {
 typedef struct winograd_run {
     const winograd_plan *plan;
     size_t groups, items; // number of groups of tiles, of nearly equal sizes; number of items
-    // Number of int16 or int32 numbers from one position to the next, of inputs and of products.
+    // Distance from one position of the transform to the next: of inputs in int16 numbers, of products in int32
+    // numbers.
     size_t v_stride, m_stride;
     taper_places places;
 } winograd_run;
@@ -269,7 +270,7 @@ static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry 
 
 // ---- the choice
 
-// Returns the sum of magnitudes, by a loop that compilers vectorize.
+// Returns the sum of the magnitudes of `count` weights, by a loop that compilers vectorize.
 static uint64_t magnitudes_of(const int8_t *w, size_t count)
 {
     enum { BLOCK = 4096 };
@@ -286,7 +287,8 @@ static uint64_t magnitudes_of(const int8_t *w, size_t count)
     return all;
 }
 
-// Returns true if the sums of all channels are exact. Weights are examined one by one only if they are dense.
+// Returns true if the transforms sum exactly for all output channels. If the number of inputs does not ensure this, the
+// weights of each channel must be dense, and their magnitudes small enough.
 static bool all_hold(const taper_conv2d_i8 *job)
 {
     if (taper_winograd_i8_holds((uint64_t)job->in_c * 9 * 128)) {

@@ -241,7 +241,7 @@ taper_status taper_cpu_pool_u8(taper_call *call, const taper_tensor *x, const ta
                    .taps = max ? max_taps(pooling) : average_taps(pooling),
                    .zero_point = (int32_t)z->zero_point,
                    .x_scale = (float)z->scale};
-    // The kernel of averages reads past the last pixel.
+    // The kernel of averages reads past the last pixel, which only these kinds of storage permit.
     if (job.taps == 0 || (!max && kind != TAPER_STORAGE_OWNED && kind != TAPER_STORAGE_PLANNED)) {
         return TAPER_DECLINED;
     }

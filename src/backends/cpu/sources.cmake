@@ -37,6 +37,6 @@ list(APPEND TAPER_SOURCES
     src/backends/cpu/quantized_pool_cpu.c
     src/ops/engine/tiles.c
 )
-if(TAPER_PROFILE STREQUAL "full") # small builds have headers of src/lean in place of these headers
+if(TAPER_PROFILE STREQUAL "full") # small builds do not need these files: headers of src/lean replace their headers by stubs
     list(APPEND TAPER_SOURCES src/backends/cpu/conv_windows.c src/backends/cpu/quantized_conv_windows.c)
 endif()

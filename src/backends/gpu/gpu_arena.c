@@ -91,7 +91,8 @@ static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, 
     return bytes;
 }
 
-// Finds the best of several orders. `kept` has room for `count` pointers and receives the best order.
+// Places the memories in several orders, and returns the size of the smallest arena. `kept` has room for `count`
+// pointers and receives the order that gave it.
 static uint64_t place_well(taper_gpu_memory **sorted, taper_gpu_memory **placed, taper_gpu_memory **kept, size_t count,
                            uint64_t align)
 {

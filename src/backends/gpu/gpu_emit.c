@@ -260,7 +260,8 @@ taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *va
     return TAPER_OK;
 }
 
-// Converts consecutive numbers into vectors. The memory then limits integers to those that vectors represent exactly.
+// Converts consecutive numbers into vectors. The host then accepts only integers that vectors represent exactly in this
+// memory.
 static taper_status take_numbers(taper_gpu_emitter *e, taper_gpu_view *view)
 {
     enum { MOST_HALF = 1 << 11 };

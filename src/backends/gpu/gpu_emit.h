@@ -78,7 +78,8 @@ bool taper_gpu_is_known(const taper_shape *shape); // returns true if all sizes 
 // Makes memory for a result.
 TAPER_MUST_USE taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int packed,
                                           taper_gpu_view *view);
-// Makes memory for a value. If a join follows, the memory is the part of the join's result that the value becomes.
+// Makes memory for a value. If the value is a part of a join (aten::cat), the memory is the part of the join's result
+// that the value becomes.
 TAPER_MUST_USE taper_status taper_gpu_new_result(taper_gpu_emitter *e, const taper_ir_value *value,
                                                  const taper_shape *shape, int packed, taper_gpu_view *view);
 // If the only use of a value is as a result of the segment, and its shape is known and dense, makes memory for this

@@ -59,7 +59,8 @@ static taper_status fetch(taper_memory *memory, taper_tensor *to, taper_error *e
     const taper_gpu_held *held = (const taper_gpu_held *)memory;
     taper_gpu_state *s = held->state;
     const taper_gpu_range all = {&held->buffer, 0, held->buffer.bytes};
-    if (is_seen(&held->buffer) && held->buffer.coherent) { // copying works even if the device is lost
+    if (is_seen(&held->buffer) &&
+        held->buffer.coherent) { // the host can copy from this memory even if the device is lost
         return copy_numbers(held->buffer.data, to, error);
     }
     taper_mutex_lock(s->lock);

@@ -116,8 +116,8 @@ typedef struct learned {
 
 void taper_gpu_take_learned(taper_gpu_state *s, const char *cache_dir)
 {
-    // MOST: largest number of recordings; MOST_LOGARITHM: largest plausible mean, because a larger one is a sign of
-    // damage.
+    // MOST: largest number of recordings; MOST_LOGARITHM: largest mean of logarithms; a larger mean shows that the file
+    // is damaged.
     enum { MOST = 8, MOST_LOGARITHM = 16 };
     char path[MOST_PATH];
     taper_mapping mapping;

@@ -89,7 +89,7 @@ taper_status taper_gpu_measure_peak(taper_gpu_state *s)
         return TAPER_OK;
     }
     s->measured = true;
-    // A row of many small groups is supported by every device.
+    // One row of many small workgroups is supported by every device.
     const uint32_t most = s->gpu->most_groups[0] < UINT32_MAX / GROUP ? s->gpu->most_groups[0] * GROUP : UINT32_MAX;
     const uint32_t floating = threads < most ? threads : most;
     const uint32_t moving = vectors / VECTORS_OF_THREAD < most ? vectors / VECTORS_OF_THREAD : most;

@@ -15,7 +15,7 @@ enum { TAPER_GPU_MOST_WHOLE = 1 << 24 }; // every integer up to this number is e
 typedef enum taper_gpu_place {
     TAPER_GPU_ARENA,    // intermediate data of a run
     TAPER_GPU_WEIGHTS,  // packed constants
-    TAPER_GPU_INPUT,    // elements of an argument in its order, written by the host before the run
+    TAPER_GPU_INPUT,    // elements of an argument in the tensor's order, written by the host before the run
     TAPER_GPU_OUTPUT,   // elements of a result, read by the host after the run
     TAPER_GPU_STAYS_IN, // elements of an argument, or a result, that remains on the device (gpu_held.h)
     TAPER_GPU_STAYS_OUT,

@@ -437,7 +437,8 @@ static taper_status settle_works(const recorder *rec)
     return TAPER_OK;
 }
 
-// Uses the measurement of an earlier process. This process then need not measure and makes no needless pipelines.
+// Uses an earlier process's measurement of which is faster, the device or the CPU. This process then need not measure
+// and makes no needless pipelines.
 static taper_status ask_what_was_faster(const recorder *rec)
 {
     const uint64_t threads = taper_pool_threads(rec->call->run->pool);

@@ -61,7 +61,7 @@ extern const char taper_gpu_was_slower[], taper_gpu_no_such_index[]; // reasons 
 // segment cannot be recorded.
 TAPER_MUST_USE taper_status taper_gpu_stop_waiting(const taper_segment *segment, taper_call *call,
                                                    taper_gpu_recording *recording);
-// Ends the mark that this recording set on the device, if it set one. The caller holds the lock.
+// Removes the mark (gpu_kept.h) that this recording set on the device, if it set one. The caller holds the lock.
 void taper_gpu_end_trying(const taper_segment *segment, taper_gpu_recording *recording);
 // Makes the first run, and repeats it. If both results are equal and agree with the CPU's, they are returned. Otherwise
 // returns TAPER_DECLINED and refuses the recording from now on (gpu_check.c).

@@ -29,7 +29,7 @@ typedef struct taper_gpu_state {
     const taper_gpu_api *api;
     const taper_allocator *allocator;
     taper_gpu *gpu;
-    taper_mutex *lock; // guards the queue and the members below
+    taper_mutex *lock; // guards the device's queue and the members below
     taper_gpu_made_pipeline *pipelines;
     struct taper_gpu_wish *wishes; // pipelines to be made (gpu_maker.h)
     taper_background *maker;       // thread that makes pipelines; NULL, or ended, if no pipeline is made

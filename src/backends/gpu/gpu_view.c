@@ -20,7 +20,8 @@ bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *
         view->sizes[d] = shape->sizes[d];
     }
     int64_t step = 1;
-    const bool rows = packed == view->rank - 1 && view->rank > 1; // the last two dimensions are swapped in memory
+    const bool rows =
+        packed == view->rank - 1 && view->rank > 1; // true if the last two dimensions are swapped in memory
     for (int i = view->rank; i-- > 0;) {
         const int d = rows && i >= view->rank - 2 ? 2 * view->rank - 3 - i : i;
         view->strides[d] = step;
@@ -33,9 +34,9 @@ bool taper_gpu_view_dense(const taper_shape *shape, int packed, taper_gpu_view *
     return true;
 }
 
-// Divides both lists of sizes into matching runs of dimensions with equal products. The dimensions of each run of
-// `from` must be contiguous. A run that contains the packed dimension may be divided only if its innermost dimension
-// consists of whole vectors.
+// Divides the sizes of `from` and the sizes in `to` into matching runs of dimensions with equal products. The
+// dimensions of each run of `from` must be contiguous. A run that contains the packed dimension may be divided only if
+// its innermost dimension consists of whole vectors.
 bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, taper_gpu_view *view)
 {
     if (to->rank < 0 || to->rank > TAPER_GPU_RANK) {
@@ -49,7 +50,8 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
     }
     int a = from->rank - 1, b = view->rank - 1;
     while (a >= 0 || b >= 0) {
-        // A run starts at its last dimension and ends when both sides have the same number of elements.
+        // A run is found from its last dimension on. It ends when its dimensions of `from` and of `view` have the same
+        // number of elements.
         int first_a = a, first_b = b;
         int64_t in_a = a >= 0 ? from->sizes[a] : 1, in_b = b >= 0 ? view->sizes[b] : 1;
         while (in_a != in_b) {

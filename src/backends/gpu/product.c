@@ -41,7 +41,7 @@ void taper_gpu_choose_tile(const taper_gpu_emitter *e, taper_gpu_product *p)
         }
         return;
     }
-    // The largest tile that keeps the device busy has the fewest loads per multiplication.
+    // Chooses the largest tile that keeps the device busy, because it has the fewest loads per multiplication.
     (void)((wide && fills(e, p, 8, 4, 1, fill)) || (pixels >= 4 && fills(e, p, 4, 2, TEAM, fill / 4)) ||
            fills(e, p, 1, 1, LARGE_TEAM, 0));
 }

@@ -318,7 +318,8 @@ static taper_status constant_matrix(taper_gpu_emitter *e, const taper_node *node
     return TAPER_OK;
 }
 
-// Emits _native_multi_head_attention: one layer computes q, k and v, then come heads, attention, and another layer.
+// Emits _native_multi_head_attention: one linear layer computes q, k and v, attention follows for each head, then
+// another linear layer.
 taper_status taper_gpu_rule_multi_head(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     int64_t size, heads, weights;

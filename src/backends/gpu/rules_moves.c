@@ -101,7 +101,7 @@ taper_status taper_gpu_rule_transpose(taper_gpu_emitter *e, const taper_node *no
     int a = 0, b = 1;
     (void)code;
     TAPER_TRY(taper_gpu_ask_operand_of(e, taper_node_in(node, 0), TAPER_GPU_ANY | TAPER_GPU_QUANTS));
-    // The operator t has no arguments with such names.
+    // The third pair is for aten::t, which has no arguments for the two dimensions.
     static const char *const names[3][2] = {{"dim0", "dim1"}, {"axis0", "axis1"}, {NULL, NULL}};
     size_t named = 0;
     while (names[named][0] != NULL && taper_read_argument(node, names[named][0]) == NULL) {

@@ -24,7 +24,7 @@ static uint8_t of_tensor(const taper_tensor *x)
     return (taper_tensor_suggests_channels_last(x) ? TAPER_ORDER_LAST : TAPER_ORDER_UNKNOWN) | LOOSE | neutral;
 }
 
-// Returns the order of a value. If the value is not a tensor, returns only NEUTRAL.
+// Returns the memory order of a value, with flags. If the value is not a tensor, returns only NEUTRAL.
 static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
 {
     const taper_segment_values *v = o->values;
@@ -37,7 +37,8 @@ static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
     return inside ? o->of[value->id - v->shapes.first] : TAPER_ORDER_UNKNOWN;
 }
 
-// Returns the order that all images among the arguments share. NEUTRAL images count only if there are no other images.
+// Returns the memory order that all images among the arguments share. NEUTRAL images count only if there are no other
+// images.
 static uint8_t common(const taper_image_orders *o, const taper_node *node)
 {
     uint8_t seen = NEUTRAL;
@@ -70,8 +71,8 @@ static const taper_val *argument_named(const taper_image_orders *o, const taper_
     return NULL;
 }
 
-// Returns the order of an operator that keeps sizes. PyTorch numbers memory formats: 0 is contiguous, 1 preserve, 2
-// channels-last.
+// Returns the memory order of the result of an operator that keeps sizes. PyTorch numbers memory formats: 0 is
+// contiguous, 1 preserve, 2 channels-last.
 static uint8_t same_sizes(const taper_image_orders *o, const taper_node *node)
 {
     const taper_val *format = argument_named(o, node, "memory_format");
@@ -89,7 +90,7 @@ static uint8_t of_conv(const taper_image_orders *o, const taper_node *node)
     return x == TAPER_ORDER_LAST || w == TAPER_ORDER_LAST ? TAPER_ORDER_LAST : x;
 }
 
-// Returns the order of a view with the same elements and other sizes.
+// Returns the memory order of a view of a tensor with order x; the view has the same elements and other sizes.
 static uint8_t regrouped(uint8_t x, int rank)
 {
     if ((x & LOOSE) != 0 || (x & 3) == TAPER_ORDER_UNKNOWN) {

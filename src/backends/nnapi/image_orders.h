@@ -17,10 +17,11 @@ typedef struct taper_image_orders {
     const taper_segment_values *values;
 } taper_image_orders;
 
-// Determines the orders of a segment. `values` must outlive `orders`. The caller frees `orders`, also on failure.
+// Determines the memory orders of a segment's values. `values` must outlive `orders`. The caller frees `orders`, also
+// on failure.
 TAPER_MUST_USE taper_status taper_image_orders_init(const taper_segment_values *values, taper_image_orders *orders);
 void taper_image_orders_free(taper_image_orders *orders);
-// Returns the order of a value that the segment computes, if the value is dense.
+// Returns the memory order of a value that the segment computes, if the value is dense.
 taper_image_order taper_image_orders_get(const taper_image_orders *orders, const taper_ir_value *value);
 
 #endif

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds sizes with one rule for each kind of operation. Operations are in order, so the sizes of their inputs are
-// already known.
+// Finds the sizes of a network's operands, with one rule for each kind of operation. Operations are in order, so the
+// sizes of their inputs are already known.
 #include "backends/nnapi/network_sizes.h"
 
 #include <string.h>
@@ -211,7 +211,7 @@ static taper_status elements(finder *f, const taper_network_operation *op, int64
 
 static taper_status rows(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
-    (void)d; // d is always 0, because the weight determines dimension 1
+    (void)d; // d is 0: only unknown dimensions are asked for, and the weight gives dimension 1
     return elements(f, op, operand(f, op->in[1])->sizes[1], made);
 }
 
@@ -313,7 +313,8 @@ static const struct {
     {ANEURALNETWORKS_RSQRT, as_first},
     {ANEURALNETWORKS_SOFTMAX, as_first},
     {ANEURALNETWORKS_SQRT, as_first},
-    {ANEURALNETWORKS_STRIDED_SLICE, as_first}, // slicing applies only to dimensions with known sizes
+    {ANEURALNETWORKS_STRIDED_SLICE,
+     as_first}, // an unknown size stays the same, because only dimensions of known size are sliced
     {ANEURALNETWORKS_SUB, broadcast},
     {ANEURALNETWORKS_TANH, as_first},
     {ANEURALNETWORKS_TRANSPOSE, transpose},
