@@ -85,7 +85,7 @@ typedef struct taper_compilation {
     int ranks_change; // used by known_ranks.c: 1 if no graph changes ranks in place, 2 if one does, 0 if unknown
     // Used by constant_lists.c: 1 if no graph changes lists that it did not make, 2 if one does, 0 if unknown.
     int lists_change;
-    int outside_written;            // used by fold_tensors.c: 0 unknown, 1 no, 2 yes
+    int outside_written;            // 1: no graph writes to values from outside; 2: one does; 0: unknown
     size_t folded_bytes, fold_work; // used by fold_tensors.c: bytes of all tensors it made, and elements it computed
 } taper_compilation;
 

@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An array may contain one array twice on each level, so that the number of visits grows exponentially. MOST_ITEMS
-// limits the visits below the first level of an input or result.
+// An array may contain one array twice on each level of nesting, so that the number of visits could grow exponentially.
+// MOST_ITEMS limits the visits below the first level of an input or result.
 enum { MOST_NESTED = 64, MOST_TYPE = 2048, MOST_ITEMS = 1 << 20 };
 
 // ---- types

@@ -194,7 +194,7 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
                 continue;
             }
             TAPER_TRY(taper_charge(compilation->allocator, STEPS_A_NODE * (uint64_t)graph->node_count,
-                                   compilation->error)); // charged because each pass and the verifier read all nodes
+                                   compilation->error)); // for the pass and the verifier, which read all nodes
             TAPER_TRY(passes[p].run(compilation, graph));
             const taper_status status = taper_graph_verify(graph, compilation->error);
             if (status != TAPER_OK) {

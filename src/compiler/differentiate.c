@@ -10,7 +10,7 @@
 enum {
     MOST_ASKS = 16,        // largest number of requests of a model
     MOST_USES = 256,       // largest number of uses of a container that are read
-    MOST_COMPOSITIONS = 8, // largest number of rounds for one request; compositions may consist of compositions
+    MOST_COMPOSITIONS = 8, // rounds of replacing operators by compositions, which may consist of compositions again
     MOST_NODES = 1 << 16   // largest number of nodes of a graph with a request
 };
 
@@ -112,7 +112,7 @@ static taper_status prepare(taper_ahead *a)
     return a->written != NULL ? TAPER_OK : taper_fail_memory(a->compilation->error);
 }
 
-// Replaces the calls whose gradients follow from compositions.
+// Replaces calls of operators whose gradients come from a composition of other operators by this composition.
 static taper_status compose(taper_ahead *a)
 {
     for (taper_node *node = a->block->first, *next; node != a->ask && a->why == NULL; node = next) {

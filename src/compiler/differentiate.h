@@ -14,14 +14,14 @@
 enum {
     TAPER_AHEAD_REACHED = 1, // an output of the request depends on the value
     TAPER_AHEAD_NEEDS = 2,   // the value needs a gradient, because it was computed from a leaf
-    TAPER_AHEAD_WANTED = 4,  // an input of the request, or computed from an input
+    TAPER_AHEAD_WANTED = 4,  // the value is an input of the request, or was computed from one
     TAPER_AHEAD_ASKED = 8,   // an input of the request
     TAPER_AHEAD_USED = 16,   // an operator with a derivative has used the value before the value needed a gradient
     TAPER_AHEAD_OVERWRITTEN =
         32,                // an in-place operator has written to the value; later users take the operator's result
     TAPER_AHEAD_SEEN = 64, // the value's node comes before the node that is examined
     TAPER_AHEAD_OWNED =
-        128 // only sums that come later read the value's gradient so far, so these sums may write to the gradient
+        128 // a later sum may be written to the value's gradient, because only later sums read it so far
 };
 
 enum {
@@ -85,7 +85,7 @@ bool taper_ahead_returns_argument(const taper_node *node); // true for the opera
 bool taper_ahead_may_be_argument(const taper_node *node);
 // Returns true if a result of the node has the fact.
 bool taper_ahead_any_output(const taper_ahead *a, const taper_node *node, unsigned fact);
-// Returns the arguments of the node, as bits, whose gradients the formulas must give.
+// Returns, as bits, the arguments of the node that have the fact, apart from those that have no gradient.
 uint32_t taper_ahead_wanted(const taper_ahead *a, const taper_node *node, unsigned fact);
 // Returns the list whose items are the results of the node, or NULL if its results are no list.
 const taper_ir_value *taper_ahead_result_list(const taper_node *node);

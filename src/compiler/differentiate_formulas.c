@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes nodes of the calls of formulas.
+// Makes a node of each call in the formula of a derivative.
 #include "compiler/differentiate_formulas.h"
 
 #include "ops/list/op_table.h"
@@ -44,7 +44,7 @@ taper_status taper_ahead_list(const taper_ahead_maker *m, const taper_val *items
     return TAPER_OK;
 }
 
-// Finds or makes the value of the program for a value of a formula.
+// Finds or makes the value of the program that an argument of a call in a formula stands for.
 static taper_status input_of(const taper_ahead_maker *m, taper_val value, taper_ir_value **input)
 {
     if (taper_ahead_value(value) != NULL) {

@@ -171,7 +171,7 @@ static void visit_unknown(taper_ahead *a, const taper_node *node)
     a->escaped = a->escaped || !taper_node_is_pure(node);
 }
 
-// Returns the results with a gradient that the wanted formulas read, as bits.
+// Returns, as bits, the results whose gradients the formulas for the wanted arguments read.
 static uint32_t results_with_gradient(const taper_gradient *gradient, uint32_t wanted)
 {
     taper_gradient_formula formula = {.end = NULL};

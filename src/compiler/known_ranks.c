@@ -201,7 +201,7 @@ static int64_t dims_with_batch(const taper_node *node)
     case TAPER_SHAPE_POOL:
     case TAPER_SHAPE_ADAPTIVE:
         for (size_t i = 0; i < node->schema->arg_count; i++) {
-            if (node->schema->args[i].size > 0) { // the argument is a window or a stride
+            if (node->schema->args[i].size > 0) { // one number for each spatial dimension
                 return 2 + node->schema->args[i].size;
             }
         }
@@ -271,7 +271,7 @@ static bool only_grows(const taper_node *made)
     return true;
 }
 
-// If all items of a list have the same source so far, makes this the source of the list.
+// If the ranks of all items of a list have the same source so far, makes this the source of the list.
 static void look_at_list(ranks *r, const taper_node *made)
 {
     if (made->input_count == 0 || made->outputs[0].id >= r->value_count || !only_grows(made)) {
@@ -296,7 +296,7 @@ static void look_at_append(ranks *r, const taper_node *append)
     }
 }
 
-// Returns the source that all tensors of an elementwise operator share, or NULL.
+// Returns the value from which all tensors of an elementwise operator have their rank, or NULL.
 static const taper_ir_value *source_of_operands(const ranks *r, const taper_node *node)
 {
     const taper_ir_value *source = NULL;
@@ -590,7 +590,7 @@ static taper_status decide(const ranks *r, const taper_node *dim, const rank_of 
     return TAPER_OK;
 }
 
-// Replaces dim(x) by a number if the rank is known, otherwise by dim() of the source.
+// Replaces dim(x) by a number if the rank is known, otherwise by dim() of an earlier value with the same rank.
 static taper_status replace(ranks *r, taper_node *node, const taper_ir_value *tensor)
 {
     const taper_ir_value *source = source_of(r, tensor);
@@ -660,7 +660,8 @@ static bool changes_ranks(const taper_block *block)
 
 bool taper_ranks_change(taper_compilation *compilation)
 {
-    // The answer is computed once for all graphs, because no pass adds a node that changes ranks.
+    // Computed once for all graphs: 1 if no node changes ranks in place, 2 if one does. The number remains correct,
+    // because no pass adds a node that changes ranks.
     if (compilation->ranks_change == 0) {
         compilation->ranks_change = 1;
         for (size_t g = 0; g < compilation->count; g++) {

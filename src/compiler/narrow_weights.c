@@ -233,7 +233,7 @@ static taper_status integers_before(taper_compilation *compilation, taper_node *
 static float number_at(const taper_tensor *numbers, int64_t index)
 {
     const void *data = taper_tensor_data(numbers);
-    switch (numbers->dtype) { // the first cases are the dtypes of large tensors
+    switch (numbers->dtype) { // for speed, dtypes of large tensors have their own cases
     case TAPER_F32:
         return ((const float *)data)[index];
     case TAPER_BF16:

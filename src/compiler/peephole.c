@@ -128,7 +128,7 @@ static taper_status visit_block(taper_peephole *p, taper_block *block)
     for (taper_node *node = block->first, *next; node != NULL; node = next) {
         const taper_node *previous = node->previous;
         bool done = false;
-        // Visits the nodes of the block next, because they may decide conditions of later nodes.
+        // Visits the nodes of the taken block next, because they may decide conditions of later nodes.
         if (taper_take_branch(node)) {
             next = previous != NULL ? previous->next : block->first;
             continue;

@@ -26,7 +26,7 @@ uint32_t taper_group_of(const taper_quantization *q, uint32_t value)
     while (q->values[group].group != group) {
         group = q->values[group].group;
     }
-    for (uint32_t at = value; at != group;) { // shortens the path for the next search
+    for (uint32_t at = value; at != group;) { // points the values on the path directly to the head
         const uint32_t next = q->values[at].group;
         q->values[at].group = group;
         at = next;

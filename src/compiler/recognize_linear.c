@@ -65,7 +65,7 @@ static taper_status make_linear(taper_compilation *compilation, taper_node *node
     if (bias == NULL) {
         TAPER_TRY(taper_constant_before(product, taper_val_none(), &bias, compilation->error));
     } else if (node != product) {
-        const taper_node *constant = bias->node; // the constant may be after the product
+        const taper_node *constant = bias->node; // copied, because the constant may be defined after the product
         TAPER_TRY(taper_constant_before(product, taper_val_retain(constant->constant), &bias, compilation->error));
         bias->node->own.constant = constant->own.constant;
     }

@@ -55,7 +55,7 @@ static bool find_result(const taper_recomposer *r, taper_node *node, bool activa
     return taper_recompose_result(r, &(s->activation != NULL ? s->activation : node)->outputs[0], &s->result);
 }
 
-// Converts a bound to an integer of the quantized tensor, as a float.
+// Converts a bound of an activation to an integer of the quantized tensor, as a float.
 static float bound(taper_qparams p, float bound)
 {
     return nearbyintf(bound / (float)p.scale) + (float)p.zero_point;

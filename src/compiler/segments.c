@@ -353,7 +353,7 @@ static size_t take_inputs(taper_node *segment, const taper_block *body)
 }
 
 // Moves the nodes of the claim into the body, in order. Nodes between them that need results of the claim, and checks,
-// move to after the anchor.
+// move to after `anchor`, the place of the segment.
 static taper_status fill_body(finder *f, taper_node *anchor, taper_block *body)
 {
     taper_node *after = anchor, *next;
@@ -539,7 +539,7 @@ static taper_status offer_region(finder *f)
         }
         if (claim.count != 0) {
             taper_block *const block = f->nodes[f->takes[0]]->block;
-            if (TAPER_DEVICES) { // no other node uses values inside the CPU's chains
+            if (TAPER_DEVICES) { // only for devices: no other node uses values inside the CPU's chains
                 TAPER_TRY(settle_claim(f, &claim));
             }
             TAPER_TRY(build(f, f->nodes[f->takes[claim.count - 1]]));

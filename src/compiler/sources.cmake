@@ -39,7 +39,7 @@ list(APPEND TAPER_SOURCES
     src/compiler/unroll.c
     src/compiler/written_storages.c
 )
-if(TAPER_WITH_PASSES) # recompose turns float layers between dequantize and quantize into the quantizer's operators
+if(TAPER_WITH_PASSES) # recompose needs these files of the quantizer too, in builds without drafts
     list(APPEND TAPER_SOURCES
         src/compiler/quantize_steps.c
         src/compiler/quantize_weights.c

@@ -351,7 +351,7 @@ static taper_status write_extra(writer *w, const taper_module_extra *extra)
         status = taper_fail_memory(w->error);
     } else if (extra->data != NULL) {
         status = taper_zip_write(&w->zip, name.data, name.length, extra->data, extra->size, w->error);
-    } else { // the file was compressed and has not been unpacked
+    } else { // the extra file was compressed and has not been unpacked
         const taper_zip_entry *entry = w->has_source ? taper_zip_find(&w->source, name.data, name.length) : NULL;
         status = entry != NULL ? taper_zip_copy(&w->zip, &w->source, entry, w->error)
                                : taper_fail(w->error, TAPER_ERROR_ARGUMENT,

@@ -102,7 +102,7 @@ static taper_status intern(reader *r, taper_val value, interned **found)
     const uint64_t hash = taper_hash_bytes(0, &string, sizeof string);
     taper_lookup_entry *known = taper_lookup_find(&r->lookup, hash, same_string, string);
     if (known != NULL) {
-        *found = (interned *)(uintptr_t)known->item; // the entry was made below and is not const
+        *found = (interned *)(uintptr_t)known->item; // the map's items are const; this one was made below
         return TAPER_OK;
     }
     if (memchr(string->data, '\0', string->length) != NULL) {

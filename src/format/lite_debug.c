@@ -51,7 +51,7 @@ typedef struct sharing {
     // has its handles.
     taper_name_map functions;
     taper_pointer_map names; // strings that were already looked up: names of functions and of entries
-    taper_pointer_map pairs; // address of the list of handles in each tuple of pairs, or 0 if it has no list
+    taper_pointer_map pairs; // maps each tuple of pairs to the address of its list of handles, or to 0 if it has none
 } sharing;
 
 static taper_status find_handles(sharing *s, const taper_tuple *entry, const taper_list **handles)

@@ -93,7 +93,7 @@ bool taper_value_is_plain(const taper_ir_value *value)
     }
     if (node == NULL) {
         const taper_node *loop = value->block->parent;
-        // Parameter 0 of a loop's body is the number of the iteration.
+        // Parameter 0 of a loop's body is the number of the iteration, which shares memory with nothing.
         return loop != NULL && loop->kind == TAPER_NODE_LOOP && value->index == 0;
     }
     if (node->kind == TAPER_NODE_CONSTANT) {

@@ -95,8 +95,8 @@ static bool is_host_constant(const taper_tensor *tensor)
            tensor->history == NULL;
 }
 
-// Copies the scales and zero points as tensors over shared storages. Data that was prepared from them is then
-// recognized as belonging to the model.
+// Copies the scales and zero points as tensors over shared storages. Data that was prepared from the model's scales is
+// then also found for the copies.
 static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantizer *quantizer, taper_tensor *twin)
 {
     taper_quantizer own = *quantizer;
@@ -203,8 +203,8 @@ static bool is_cloned(clone_kind kind, const taper_tensor *tensor)
     return kind == CLONE_ALL || (kind == CLONE_GRADIENTS ? tensor->requires_grad : is_host_constant(tensor));
 }
 
-// Returns true if the search does not enter the object. Tensors with gradients are searched only in containers, not in
-// modules and packed weights.
+// Returns true if the object itself is not copied and the search for tensors to copy does not enter it. Tensors with
+// gradients are searched only in containers, not in modules and packed weights.
 static bool stays(clone_kind kind, taper_val value)
 {
     return value.tag == TAPER_TENSOR ? !is_cloned(kind, value.as.tensor)

@@ -131,7 +131,7 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_PAD,
     TAPER_SHAPE_SHUFFLE, // pixel_shuffle, pixel_unshuffle
     TAPER_SHAPE_CREATE,  // the sizes in argument 0
-    TAPER_SHAPE_PACKED,  // rank of argument 0; other sizes by the packed weights
+    TAPER_SHAPE_PACKED,  // rank of argument 0; the packed weights tell the sizes
     TAPER_SHAPE_REPEAT,
     TAPER_SHAPE_OTHER,     // sizes of argument 1: expand_as
     TAPER_SHAPE_TOPK,      // sizes of argument 0, except k in dimension dim

@@ -298,6 +298,6 @@ if(TAPER_WITH_GRADIENTS)
 else()
     list(APPEND TAPER_SOURCES src/ops/gradient/gradient_none.c)
 endif()
-if(NOT TAPER_PROFILE STREQUAL "one") # the profile one has the headers of src/one instead
+if(NOT TAPER_PROFILE STREQUAL "one") # in the profile one, headers of src/one replace this file
     list(APPEND TAPER_SOURCES src/ops/call/packs_keeping.c)
 endif()

@@ -26,7 +26,7 @@ uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 #else
 uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 {
-    // Remainders for all values of four bits.
+    // Remainders modulo P, the polynomial of CRC-32, of all values of four bits.
     static const uint32_t of[16] = {0x00000000, 0x1db71064, 0x3b6e20c8, 0x26d930ac, 0x76dc4190, 0x6b6b51f4,
                                     0x4db26158, 0x5005713c, 0xedb88320, 0xf00f9344, 0xd6d6a3e8, 0xcb61b38c,
                                     0x9b64c2b0, 0x86d3d2d4, 0xa00ae278, 0xbdbdf21c};
@@ -46,8 +46,8 @@ uint32_t taper_crc32_plain(uint32_t crc, const void *data, size_t size)
 
 #define TAPER_PCLMUL __attribute__((target("sse2,pclmul")))
 
-// The function asks the CPU for this instruction only if it gets at least WORTH_ASKING bytes, because the question
-// takes microseconds in a virtual machine.
+// taper_crc32 asks if the CPU has this multiplication only for WORTH_ASKING bytes or more, because the question takes
+// microseconds in a virtual machine.
 enum { BLOCKS = 4, STEP = BLOCKS * (int)sizeof(__m128i), WORTH_ASKING = 16 * 1024 };
 
 // Moves `block` by n bits (multiplies it by x^n) and adds it to `next`. by: x^(n + 32) and x^(n - 32) mod P, shifted up

@@ -92,9 +92,9 @@ static bool find_value(const taper_function *function, taper_val self, const tap
     return true;
 }
 
-// Returns true if the operator behaves differently in training. One of its arguments is the mode. If the rate is 0,
-// there is no difference. If there are no running statistics, there is no difference either, because batch norm then
-// uses the statistics of the batch in both modes.
+// Returns true if the operator behaves differently in training. One of its arguments states the mode. A dropout with
+// rate 0 does not differ. A batch norm without running statistics does not differ either, because it uses the
+// statistics of the batch in both modes.
 static bool trains(const taper_model *model, const taper_function *function, const taper_node *node)
 {
     static const char *const modes[] = {"training", "train", "use_input_stats"}, *const rates[] = {"p", "dropout"};

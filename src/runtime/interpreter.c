@@ -166,7 +166,7 @@ static taper_status run_kernel(const frame *f, const taper_instruction *in, tape
                                                                 : taper_host_name();
         site->flops = run->flops;
         site->calls++;
-        site->seconds += taper_clock() - start - parts.seconds; // parts of the call have their own items
+        site->seconds += taper_clock() - start - parts.seconds; // parts of the call have their own items in the profile
         count_bytes(site, call);
     }
     return status;

@@ -249,7 +249,8 @@ static taper_value *value_in(JNIEnv *env, taper_context *context, jobject value,
     if (code == CODE_OBJECT) {
         return taper_value_retain(binding_pointer(number));
     }
-    // Each level holds a few references. Together they exceed the 16 that a native method is guaranteed.
+    // Each level of nesting holds a few local references. Together they may exceed the 16 that JNI guarantees to a
+    // native method.
     if ((*env)->PushLocalFrame(env, 8) != 0) {
         return NULL; // an exception is pending
     }

@@ -198,7 +198,7 @@ static bool complete(Py_buffer *view, Py_ssize_t *shape, Py_ssize_t *strides)
     }
     if (view->strides == NULL) {
         Py_ssize_t step = view->itemsize;
-        // Step cannot overflow, because the whole array is in memory.
+        // `step` cannot overflow, because the whole array is in memory.
         for (int d = view->ndim; d-- > 0; step *= view->shape[d]) {
             strides[d] = step;
         }

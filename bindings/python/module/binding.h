@@ -10,7 +10,7 @@
 #ifndef TAPER_PYTHON_BINDING_H
 #define TAPER_PYTHON_BINDING_H
 
-// Buffers are part of the stable ABI since 3.11.
+// Buffers are part of the stable ABI since Python 3.11.
 #define Py_LIMITED_API 0x030B0000
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>

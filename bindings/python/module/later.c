@@ -38,7 +38,7 @@ void binding_later_release(void *later)
     while (!atomic_compare_exchange_weak(&first, &own->next, own)) {
     }
     if (Py_IsInitialized() && PyGILState_GetThisThreadState() == NULL) {
-        (void)Py_AddPendingCall(empty_pending, NULL); // if the queue is full, the list is emptied soon in any case
+        (void)Py_AddPendingCall(empty_pending, NULL); // can fail; a later release or run then empties the list
     }
 }
 

@@ -284,7 +284,7 @@ static PyObject *call(PyObject *object, const char *name, const int64_t *number)
 {
     binding_tensor *const self = tensor_of(object);
     const binding_state *const state = binding_state_of(object);
-    if (!binding_tensor_know(object)) { // this changes the value, so it comes before code that lets other threads run
+    if (!binding_tensor_know(object)) { // changes the value, so must precede code that lets other threads run
         return NULL;
     }
     taper_error *const error = taper_error_create();

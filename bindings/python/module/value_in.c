@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Each level needs up to 3 KB of the stack, which may be small in threads. A tuple may contain one tuple twice on each
-// level, so that the number of visits grows exponentially. ITEMS_MOST limits the visits below the first level of an
-// input.
+// DEEPEST limits the nesting of an input: each level of nesting needs up to 3 KB of the stack, which may be small in
+// threads. A tuple may contain one tuple twice on each level, so that the number of visits could grow exponentially.
+// ITEMS_MOST limits the visits below the first level of an input.
 enum { DEEPEST = 64, ITEMS_MOST = 1 << 22 };
 
 typedef struct writer {

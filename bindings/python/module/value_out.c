@@ -5,7 +5,8 @@
 
 #include <string.h>
 
-// A list may contain one item many times on each level, so that the number of visits grows exponentially.
+// A list may contain one item many times on each level of nesting, so that the number of visits could grow
+// exponentially.
 enum { ITEMS_MOST = 1 << 22, DEEPEST = 500 }; // DEEPEST: a list may contain itself
 
 typedef struct reader {

@@ -256,8 +256,9 @@ class Runtime {
         }
     }
 
-    // Calls f() one level deeper in a value. An array may contain one array twice on each level, so that the number of
-    // visits grows exponentially. MOST_ITEMS limits the visits below the first level of inputs and results.
+    // Calls f() one level of nesting deeper in a value. An array may contain one array twice on each level, so that the
+    // number of visits could grow exponentially. MOST_ITEMS limits the visits below the first level of inputs and
+    // results.
     deeper(f) {
         if (this.depth++ === 0) {
             this.left = MOST_ITEMS;

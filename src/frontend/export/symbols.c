@@ -125,8 +125,8 @@ static taper_status sum(taper_export_lowering *l, const taper_export_scope *scop
     return TAPER_OK;
 }
 
-// Returns true if the target is a power that is an integer in Python. The operator always returns a float, so its
-// result is then converted.
+// Returns true if the target is a power that is an int in Python. aten::pow returns a float for ints, so the caller
+// then converts its result with aten::Int.
 static bool whole_power(const char *target, taper_ir_value *const *operands)
 {
     if (strcmp(target, "_operator.pow") != 0 || type_of(operands[0])->kind != TAPER_TYPE_INT ||

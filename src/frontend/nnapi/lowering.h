@@ -148,7 +148,7 @@ typedef struct taper_nnapi_window {
     int64_t stride[2], dilation[2], kernel[2];
     int64_t number; // number of groups, or depth multiplier of a depthwise convolution
     int64_t fuse;
-    bool nchw, scheme; // nchw: true if NNAPI has this order; scheme: true if NNAPI computes the paddings
+    bool nchw, scheme; // nchw: true if images are [N, C, H, W] in NNAPI; scheme: true if NNAPI computes the paddings
 } taper_nnapi_window;
 // Reads the window of an operation. kernel: sizes of the weights; NULL for pools, whose arguments contain the sizes.
 TAPER_MUST_USE taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_operation *op,

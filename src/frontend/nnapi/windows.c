@@ -20,7 +20,7 @@ static bool find_layout(const taper_nnapi_lowering *l, const taper_nnapi_operati
     const bool number = grouped || op->code == TAPER_NNAPI_DEPTHWISE_CONV_2D;
     const uint32_t behind = 3u + (pool ? 2 : 0) + number;
     for (uint32_t scheme = 0; scheme < 2; scheme++) {
-        // In a transposed convolution, the scheme comes after the sizes.
+        // In a transposed convolution, the padding scheme comes after the sizes of the result.
         const uint32_t paddings = pool ? 1 : transposed ? 3 + scheme : 3;
         const uint32_t least = paddings + (scheme != 0 ? 1 : 4) + behind;
         const uint32_t more = op->in_count < least ? UINT32_MAX : op->in_count - least;
@@ -28,8 +28,8 @@ static bool find_layout(const taper_nnapi_lowering *l, const taper_nnapi_operati
         if (!flag && (more != 0 || transposed || grouped)) {
             continue;
         }
-        // With a scheme and dilations, there are as many arguments as with explicit paddings and no flag. The type of
-        // the argument at the flag's index decides.
+        // With a padding scheme and dilations, there are as many arguments as with explicit paddings and no NCHW flag.
+        // The type of the argument at the flag's index decides.
         if (more == 3 && scheme != 0 && taper_nnapi_operand_of(l, op->in[least])->type != TAPER_NNAPI_BOOL) {
             continue;
         }

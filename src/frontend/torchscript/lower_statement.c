@@ -68,7 +68,7 @@ static taper_status assignment(taper_ts_lowering *l, taper_ts_node *node)
     if (source->next != NULL) {
         TAPER_TRY(taper_ts_type(l->unit, l->frame->function->file, source->next, &type));
     }
-    // The source may be a function: "_0 = __torch__.f" binds the variable to the function.
+    // The right side of an assignment may be a function: "_0 = __torch__.f" binds the variable to the function.
     TAPER_TRY(taper_ts_lower(l, source, type, &value));
     if (type != NULL && value.value != NULL) {
         TAPER_TRY(taper_ts_convert(l, node, value, type, -1, &value));

@@ -15,7 +15,8 @@ final class Reclaimer extends PhantomReference<Object> {
     final long slack;
     // isMuch() adds the bytes of `most` objects of the largest size seen so far.
     final int most;
-    // If it is more, isMuch() adds the bytes of 32 objects of the largest size instead, but at most `room` bytes.
+    // isMuch() adds the bytes of 32 objects of the largest size instead, but at most `room` bytes, if this is more than
+    // the bytes of `most` objects.
     final long room;
     long held;
     long limit;
