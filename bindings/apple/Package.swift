@@ -31,7 +31,7 @@ let package = Package(
             cSettings: [
                 .headerSearchPath("src"),
                 .headerSearchPath("generated"),
-                // The tests use the same flags for arithmetic and memory.
+                // The tests are compiled with the same flags for arithmetic and memory.
                 .unsafeFlags([
                     "-Os", "-fno-strict-aliasing", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off",
                     "-ffunction-sections", "-fdata-sections", "-fvisibility=hidden",

@@ -15,7 +15,7 @@
 #include "ir/alias.h"
 #include "ops/list/op_table.h"
 
-enum { MOST_ITEMS = 64 }; // number of items up to which a list is frozen or tracked
+enum { MOST_ITEMS = 64 }; // largest number of items of a list that is frozen or whose items are found
 
 bool taper_use_only_reads_list(const taper_value_use *use)
 {

@@ -26,7 +26,7 @@ enum {
 
 enum {
     TAPER_AHEAD_OTHERS = 32, // largest number of tensors that might be the same object as an input
-    TAPER_AHEAD_MOST = 1024  // largest number of items of a list between the inputs and the outputs
+    TAPER_AHEAD_MOST = 1024  // largest number of items of a list on the way from the inputs to the outputs
 };
 
 // A request for gradients, and what is known about it.

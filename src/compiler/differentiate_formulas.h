@@ -32,7 +32,7 @@ TAPER_MUST_USE taper_status taper_ahead_call(const taper_ahead_maker *m, const t
 // Finds or makes a value that has only the sizes and the dtype of a tensor, so that the tensor's elements can be freed
 // before the value is read.
 TAPER_MUST_USE taper_status taper_ahead_shape(taper_ahead *a, taper_ir_value *value, taper_val *shape);
-// Declines if the elements of a tensor, or of the items of a list, are overwritten after they were read.
+// Declines the request if the elements of a tensor, or of the items of a list, are overwritten after they were read.
 void taper_ahead_check_elements(taper_ahead *a, taper_ir_value *value);
 // Runs a formula. `wanted` has the bits of the arguments whose gradients are wanted, and `grads` the gradients of the
 // results. found[k] receives what the k-th target of the formula is: a value of the program, a list, or None.

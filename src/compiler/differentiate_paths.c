@@ -372,7 +372,7 @@ static void want(taper_ahead *a, const taper_node *node)
     }
 }
 
-// Declines if an input is read from a container twice, because both reads give the same tensor.
+// Declines the request if an input is read from a container twice, because both reads give the same tensor.
 static void check_reads(taper_ahead *a, const taper_ir_value *input)
 {
     for (size_t i = 0; i < a->other_count; i++) {

@@ -140,7 +140,7 @@ static bool same_key(taper_val a, taper_val b)
 }
 
 // Replaces each read of a key by the value that was last stored for it, up to a node that may change the dict in
-// another way.
+// another way than by storing a value.
 static void follow_dict(taper_node *dict)
 {
     taper_ir_value *const value = &dict->outputs[0];

@@ -361,7 +361,7 @@ static taper_status emit_typed(emitter *e, const taper_node *node, taper_lite_op
     return emit_plain(e, node, op, type, op == TAPER_LITE_CREATE_OBJECT ? 0 : node->input_count);
 }
 
-// Emits ISINSTANCE. Its types must be consecutive in the table.
+// Emits ISINSTANCE. Its types must be consecutive in the function's table of types.
 static taper_status emit_isinstance(emitter *e, const taper_node *node)
 {
     const size_t first = e->type_count;

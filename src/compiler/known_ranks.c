@@ -286,7 +286,7 @@ static void look_at_list(ranks *r, const taper_node *made)
     set_source(r, &made->outputs[0], source);
 }
 
-// Removes the source of a list if an item with another source is appended.
+// Removes the source of the rank of a list's items if an item with another source is appended.
 static void look_at_append(ranks *r, const taper_node *append)
 {
     const taper_ir_value *list = taper_node_in(append, 0);

@@ -254,7 +254,7 @@ static taper_status grown_lists(specializing *s, taper_node *list)
             appends++;
             continue;
         }
-        // All lists together have at most as many items as the graph has nodes, plus a constant.
+        // All lists that this pass makes have together at most as many items as the graph has nodes, plus a constant.
         if (s->list_items + count > (size_t)s->graph->node_count + MOST * 64) {
             return TAPER_OK;
         }

@@ -100,7 +100,7 @@ static void drop_to(taper_pickle *p, size_t count)
 static taper_status put(taper_pickle *p, uint32_t index)
 {
     TAPER_TRY(need(p, 1));
-    // A memo slot costs at least one byte of the record.
+    // A memo slot costs at least one byte of the record, so valid indices are below the record's size.
     if (index >= p->reader.size || index >= TAPER_LIMIT_PICKLE_MEMO) {
         REFUSE(p, "memo slot %lu is beyond the limit", (unsigned long)index);
     }

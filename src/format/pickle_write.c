@@ -175,7 +175,7 @@ size_t taper_pickler_global(taper_pickler *p, const char *module, size_t module_
 
 // ---- tuples
 
-enum { SHORT_TUPLE = 3 }; // the longest tuple with an opcode that needs no mark
+enum { SHORT_TUPLE = 3 }; // number of items of the longest tuple that has an opcode without MARK
 
 void taper_pickler_open(taper_pickler *p, size_t count)
 {

@@ -332,7 +332,7 @@ taper_status taper_zip_extract(taper_zip *zip, const taper_zip_entry *entry, voi
     uint64_t offset;
     TAPER_TRY(taper_zip_check(zip, entry, error));
     TAPER_TRY(taper_zip_locate(zip, entry, &packed, &offset, error));
-    if (entry->size > zip->budget) { // stored records count too, because they may overlap in the file
+    if (entry->size > zip->budget) { // stored records reduce the budget too: they may overlap in the file
         return taper_fail_at(error, TAPER_ERROR_RESOURCE, (int64_t)entry->header,
                              "the records up to %.*s would take too much memory for a file of %zu bytes",
                              (int)entry->name_length, entry->name, zip->size);

@@ -164,7 +164,7 @@ taper_status taper_storage_of_memory(taper_heap *heap, taper_memory *memory, siz
 void taper_storage_free(taper_storage *storage)
 {
     taper_heap *heap = storage->head.heap;
-    if (storage->plan_run != 0) { // a source has seen the creation of this storage
+    if (storage->plan_run != 0) { // the heap's source was told that this storage was created
         taper_heap_storage_died(heap, storage);
     }
     drop_data(storage);

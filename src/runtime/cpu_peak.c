@@ -123,7 +123,7 @@ static void pack_zeros(const measuring *m)
     const quantized_data d = quantized_of(entry);
     const taper_gemm_i8_pack pack = {
         .n = entry->nr, .ks = 1, .kc = DEPTH, .n_stride = 0, .k_stride = 0, .weights = (const int8_t *)m->data};
-    for (size_t i = 0; i < m->threads; i++) { // writes the sums of the zero weights to the bias
+    for (size_t i = 0; i < m->threads; i++) { // packs the zero weights and writes their sums to the bias
         char *data = m->data + i * m->bytes;
         taper_gemm_i8_pack_weights(entry, &pack, (int8_t *)(data + d.w), (int32_t *)(void *)(data + d.bias));
     }

@@ -79,7 +79,7 @@ taper_status taper_draft_drop_uncalled(taper_draft *draft, taper_error *error)
     const taper_allocator *allocator = draft->model->allocator;
     const size_t functions = draft->model->function_count;
     reach r = {.model = draft->model, .buckets = 16};
-    while (r.buckets < functions) { // ends, because there are at most TAPER_LIMIT_FUNCTIONS functions
+    while (r.buckets < functions) { // does not overflow: there are at most TAPER_LIMIT_FUNCTIONS functions
         r.buckets *= 2;
     }
     const size_t bytes = (r.buckets + 2 * functions) * sizeof *r.heads + functions;

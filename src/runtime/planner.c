@@ -139,7 +139,7 @@ static void *lend(taper_planner *p, size_t bytes, uint8_t *kind)
     for (size_t i = 0; i < p->lease_count; i++) {
         if (p->current->results[i] == p->next + 1 && bytes != 0 && bytes == p->leases[i].bytes && p->lent[i] == NULL &&
             are_as_before(p)) {
-            *kind = TAPER_STORAGE_HOST; // kernels must not read bytes after the end of the host's memory
+            *kind = TAPER_STORAGE_HOST; // this kind forbids kernels to read bytes after the end of the memory
             p->lending = i + 1;
             return p->leases[i].data;
         }

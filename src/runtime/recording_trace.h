@@ -19,8 +19,8 @@ typedef struct taper_noted_step {
     double saved;    // bytes of memory traffic that are saved by running this step and later ones together
     size_t origin;   // number of the storage of argument 0; SIZE_MAX if it was not created in this run
     uint32_t inputs; // in the first step of a sequence: number of inputs of the sequence
-    bool first;      // true for the first step of a sequence
-    bool dies;       // true if the result is freed inside the sequence
+    bool first;      // true for the first step of a sequence of steps
+    bool dies;       // true if a later step of the same sequence frees the result
 } taper_noted_step;
 
 typedef struct taper_noted_input {

@@ -22,7 +22,7 @@ static void release_loaded(binding_loaded *loaded)
     binding_context_drop(loaded->context);
     Py_XDECREF(loaded->source);
     free(loaded);
-    binding_later_empty(); // releases the bytes of the file
+    binding_later_empty(); // drops the reference to the bytes of the file
 }
 
 static bool read_signature(binding_signature *signature, const taper_model *model, size_t index)

@@ -50,7 +50,7 @@ static taper_shape_argument known_argument(void *user, const taper_node *node, s
                                                   : taper_shapes_get(&v->shapes, taper_node_in(node, at))};
 }
 
-// Computes the results of nodes that compute with sizes, and the shapes that follow from them.
+// Computes the results of the segment's nodes that compute with sizes, and the shapes that follow from them.
 static taper_status find_numbers(taper_segment_values *v, taper_error *error)
 {
     bool found = false;

@@ -122,7 +122,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double floats = (double)(job->batch * job->in_c * job->in_h * job->in_w) + pixels * (double)job->out_c;
     // With short vectors, each loaded weight is used for fewer products than with long vectors, so loads cost more.
     const double loads = lanes <= 4 ? 1.3 : 1;
-    // The kernel computes at least two vectors of positions at a time; a single vector costs as much as two.
+    // The kernel computes at least two vectors of output pixels at a time; a single vector costs as much as two.
     const double pairs = ceil((double)job->out_h * pitch / (double)(2 * lanes)) * (double)job->batch;
     const double planes = 2 * pairs * groups * taps * group_in * group_out * loads;
     return planes + float_moved * floats + row_moved * rows + slack * in_planes < worth * product;
@@ -143,7 +143,7 @@ bool taper_conv2d_lines_pay(const taper_conv2d *job)
     const double product = pixels * groups *
                            ((inputs * together * vectors * strip * taper_gemm_cost(gemm) + store * vectors) / together +
                             float_moved * (inputs + outputs));
-    const double blocks = ceil(outputs / planar->block); // number of blocks, each of which loads all inputs
+    const double blocks = ceil(outputs / planar->block); // number of blocks of outputs, each of which loads all inputs
     const double lines = (double)job->batch * ceil((double)job->out_w / lanes) * groups * inputs * (outputs + blocks);
     return lines < product;
 }

@@ -70,7 +70,7 @@ static void describe(taper_conv2d *job)
     job->dilation_w = (size_t)a->params.dilation[1];
     job->pad_top = a->params.padding[0];
     job->pad_left = a->params.padding[1];
-    if (a->params.rank == 3) { // for a 1x1x1 kernel the order of pixels does not matter
+    if (a->params.rank == 3) { // a 1x1x1 kernel reads each pixel alone, so the order of pixels does not matter
         job->in_w *= (size_t)a->input->sizes[4];
         job->out_w *= (size_t)a->out_sizes[4];
     }

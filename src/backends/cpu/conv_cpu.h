@@ -60,7 +60,7 @@ static inline const float *taper_conv2d_bias(const taper_conv2d *job)
 // Fills the key of a pack of this convolution's weights.
 void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack_request *request);
 
-// Packs the weights, runs the plan, and prepares the call.
+// Packs the weights, runs the plan, and prepares the call for later runs (ops/call/prepared.h).
 TAPER_MUST_USE taper_status taper_conv2d_do(taper_conv2d_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_dense(taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);

@@ -248,7 +248,7 @@ static void fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
-// Packs panels [first, end) of all groups.
+// Packs panels [first, end) of the weights, counted over all groups.
 static void fill_panels(const taper_pack_request *request, void *data, size_t first, size_t end)
 {
     const taper_conv2d *job = request->user;

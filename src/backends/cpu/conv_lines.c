@@ -66,7 +66,7 @@ static void lay_out(const lines_plan *plan, const float *line, size_t first, siz
     }
 }
 
-// Computes the outputs of a group at some positions of the line.
+// Computes the outputs of a group at `positions` positions of the line.
 static void make_outputs(const lines_plan *plan, size_t group, taper_planar *p, float *y, size_t positions)
 {
     const taper_conv2d *job = plan->head.job;
@@ -110,7 +110,7 @@ static void make_pixels(const lines_plan *plan, size_t group, const float *x, si
     }
 }
 
-// Computes positions [first, end) of a group of an image.
+// Computes output positions [first, end) of one group of an image.
 static void make_segment(const lines_plan *plan, size_t image, size_t group, size_t first, size_t end, float *place)
 {
     const taper_conv2d *job = plan->head.job;
@@ -300,7 +300,7 @@ taper_status taper_conv2d_lines(taper_conv2d *job)
     const size_t lines = plan.group_in * job->stride_w;
     const bool copies = !reads_all(job, plan.entry);
     plan.segment = taper_min_size(SEGMENT, taper_max_size(LAID_OUT / lines, LEAST_SEGMENT));
-    // If lines are not copied, segments may be longer than with copies, but not shorter than a vector.
+    // If lines are not copied, their number of segments is rounded down, so that no segment is shorter than a vector.
     plan.segments = copies ? (job->out_w - 1) / plan.segment + 1 : taper_max_size(job->out_w / plan.segment, 1);
     plan.segment = taper_min_size(plan.segment, job->out_w);
     plan.pitch = plan.segment + plan.reach / job->stride_w;

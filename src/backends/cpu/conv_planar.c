@@ -11,8 +11,8 @@ enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
     MOST_PLANES = 1024,     // largest number of input planes in a group, in all phases of the stride
     MOST_SHARED = 32,       // largest padding that the end of a row shares with the next row; less than a plane's slack
-    BUNCH_CHANNELS = 16,    // number of channels of a piece, which fill whole cache lines
-    BAND_FLOATS = 24 * 1024 // approximate number of floats of a piece's planes
+    BUNCH_CHANNELS = 16,    // number of channels of a piece of work; they fill whole cache lines
+    BAND_FLOATS = 24 * 1024 // approximate number of floats of the planes of a piece of work
 };
 
 typedef struct planar_plan {
@@ -21,7 +21,7 @@ typedef struct planar_plan {
     const taper_vector_entry *vector;
     // Number of channels of a group; number of floats of a group's packed weights.
     size_t group_in, group_out, group_floats;
-    size_t bunch, bunches; // number of groups of a piece; number of pieces for all groups
+    size_t bunch, bunches; // number of groups of a piece of work; number of pieces for all groups
     size_t rows, bands;    // output rows of a band; number of bands
     // Number of floats of a row; number of rows of a plane; number of floats of a plane, with slack.
     size_t pitch, plane_rows, plane;

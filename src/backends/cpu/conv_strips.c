@@ -15,7 +15,7 @@ enum {
 static const double WORTH = 0.94;
 
 typedef struct range {
-    size_t first, end, taps; // outputs [first, end); number of taps that are inside the input for them
+    size_t first, end, taps; // outputs [first, end); number of taps that are inside the input for these outputs
 } range;
 
 typedef struct axis {

@@ -135,7 +135,7 @@ static void taps_inside(const taper_volume_axis *axis, size_t of, int64_t positi
     *taps = inside * each;
 }
 
-// Computes one slice of the positions of one phase.
+// Computes the results of one phase in one slice of the piece `p`.
 static void make_slice(const taper_volume_plan *plan, const piece *p, const size_t at[TAPER_AXES], int64_t slice,
                        const float *x, float *made)
 {

@@ -76,7 +76,7 @@ void taper_volume_find_taps(taper_volume_axis *axis, const taper_conv_params *pa
 bool taper_volume_lay_out(taper_volume_plan *plan);
 // Makes the phases and their taps in one block on the heap of the run. Returns NULL if memory is missing.
 taper_result_phase *taper_volume_make_phases(taper_volume_plan *plan, const taper_run *run, size_t *bytes);
-// Fills a pack of weights. The request's user is the plan.
+// Fills a pack of weights. request->user is the plan.
 void taper_volume_fill_weights(const taper_pack_request *request, void *data);
 
 #endif

@@ -36,7 +36,7 @@ enum {
     STREAMED_TILES =
         96, // largest number of tiles in a streamed group; with more tiles, the weights are not the bottleneck
     LEAST_TILES = 4,
-    FEW_ROWS = 2 // up to this many rows, kernels use partial sums
+    FEW_ROWS = 2 // for up to this many rows of a product, kernels add partial sums
 };
 
 typedef struct winograd_plan {

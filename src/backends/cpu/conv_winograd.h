@@ -32,7 +32,7 @@ static inline double taper_winograd_axis_positions(const taper_winograd_axis *ax
 }
 
 typedef struct taper_winograd_counts {
-    double rows;         // number of rows of the products, summed over all positions
+    double rows;         // number of rows of the products, summed over all positions of the transform
     double whole, edges; // number of whole tiles; number of tiles at an edge
 } taper_winograd_counts;
 

@@ -30,7 +30,7 @@ typedef struct linear_job {
     double work;
 } linear_job;
 
-static size_t out_stride(const linear_job *job) // distance from one output's weights to the next output's weights
+static size_t out_stride(const linear_job *job) // distance in elements from one output's weights to the next output's
 {
     return (size_t)job->args.weight->strides[job->args.weight_is_in_out ? 1 : 0];
 }

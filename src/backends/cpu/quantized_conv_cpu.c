@@ -130,7 +130,7 @@ static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t 
     // Padding much larger than the image does not occur in practice, and its copy would be too large.
     job->stem = job->in_c <= 4 && job->groups == 1 && job->dilation_w == 1 && job->kernel_w > 1 &&
                 job->pad_left < job->kernel_w && job->kernel_w <= job->in_w + 2 * job->pad_left;
-    // The distance from one tap to the next must be constant.
+    // The distance from one tap of the weights to the next must be constant.
     return job->stem || job->kernel_h == 1 || job->kernel_w == 1 ||
            w->strides[2] == taper_wrap_mul(w->sizes[3], w->strides[3]);
 }

@@ -46,7 +46,7 @@ typedef struct taper_conv2d_i8_plan {
     double flops, work;
 } taper_conv2d_i8_plan;
 
-// Packs the weights, runs the plan, and prepares the call.
+// Packs the weights, runs the plan, and prepares the call for later runs (ops/call/prepared.h).
 TAPER_MUST_USE taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);

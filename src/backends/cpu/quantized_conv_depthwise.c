@@ -12,7 +12,7 @@ typedef struct depthwise_plan {
     const taper_dwconv_i8_entry *entry;
     size_t taps;
     size_t begin, end;               // range of pixels whose windows are inside the row
-    size_t rows, items;              // number of rows of an item; number of items of an image
+    size_t rows, items;              // number of rows of an item of work; number of items of an image
     size_t most_rows;                // largest number of rows in one call
     bool columns;                    // true if rows have stride 2 and windows share columns
     size_t begin_shared, end_shared; // range of pixels of a call that computes two rows or shares columns

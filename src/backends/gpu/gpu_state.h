@@ -81,7 +81,7 @@ static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int6
 // busy. `threads` is the number of threads without sharing. `pieces` is the number of parts of a result's computation.
 static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t threads, int64_t pieces, uint32_t most)
 {
-    enum { LEAST_PIECES = 2 }; // smallest number of pieces in each thread
+    enum { LEAST_PIECES = 2 }; // smallest number of parts of a result's computation in each thread
     uint32_t team = 1;
     while (team < most && 2 * (int64_t)team * LEAST_PIECES <= pieces && threads * team < state->fill) {
         team *= 2;
@@ -89,7 +89,7 @@ static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t thre
     return team;
 }
 
-// Opens a device over this interface, for taper_backend.open.
+// Opens a device of the graphics interface `api`, for taper_backend.open.
 TAPER_MUST_USE taper_status taper_gpu_open(taper_device *device, const taper_gpu_api *api, const char **why,
                                            taper_error *error);
 // Finds a pipeline, or makes it. The caller holds the lock.

@@ -93,7 +93,7 @@ typedef struct taper_gpu_product {
     int64_t parts, in_groups, out_groups;
     int64_t kernel[2], stride[2], padding[2], dilation[2];
     bool padded, linear, guarded, biased, rows_packed, transposed;
-    bool exact;           // true for integers whose sums of 32 bits are exact
+    bool exact;           // true if integers are summed exactly, in 32 bits
     int64_t pixels, tile; // results of a thread: neighbouring pixels, and vectors of each pixel (taper_gpu_choose_tile)
     uint32_t team;        // number of threads that compute results together
     double outside;       // value of elements in the padding

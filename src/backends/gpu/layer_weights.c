@@ -127,7 +127,7 @@ int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias)
 static const double half_word = 65536;
 enum { RESULTS_AT_ONCE = 32, CHANNELS_AT_ONCE = 64 };
 
-// Fills the weights of one tap and one result, at intervals of `step`.
+// Fills the weights of one tap and one result channel, `step` floats apart.
 static void fill_tap(const taper_gpu_row *row, int64_t tap, double scale, int64_t begin, int64_t end, int64_t step,
                      float *to)
 {

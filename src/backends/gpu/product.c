@@ -79,7 +79,7 @@ taper_status taper_gpu_add_product(taper_gpu_emitter *e, const taper_gpu_product
     w->buffers[1] = p->in.buffer;
     w->buffers[2] = p->weights;
     taper_gpu_put_strides(w, &at, &p->in, p->in_strides);
-    // Distance in the input from one part to the next.
+    // Distance in the input from one part of the channels to the next, in vectors.
     taper_gpu_put(w, &at, p->in_groups * p->in.strides[p->in.packed]);
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
         taper_gpu_put(w, &at, more[i]);

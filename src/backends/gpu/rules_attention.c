@@ -84,7 +84,7 @@ taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, con
     const bool single = e->state->fill != 0 || (mask == NULL && !e->state->wide);
     w->kernel = mask != NULL ? (single ? TAPER_GPU_KERNEL_ATTENTION_MASKED_1 : TAPER_GPU_KERNEL_ATTENTION_MASKED)
                              : (single ? TAPER_GPU_KERNEL_ATTENTION_1 : TAPER_GPU_KERNEL_ATTENTION_4);
-    const int64_t together = single ? 1 : 4; // number of rows that a thread computes
+    const int64_t together = single ? 1 : 4; // number of rows of the result that one thread computes
     TAPER_TRY(taper_gpu_bind(e, w, &chain, out, &loops, 2));
     w->buffers[1] = q->buffer;
     w->buffers[2] = k->buffer;

@@ -13,7 +13,7 @@ typedef enum taper_image_order {
 } taper_image_order;
 
 typedef struct taper_image_orders {
-    uint8_t *of; // order of each value, by the value's number, as in values->shapes
+    uint8_t *of; // memory order of each value, by the value's number, as in values->shapes
     const taper_segment_values *values;
 } taper_image_orders;
 

@@ -14,7 +14,7 @@ if(TAPER_WITH_NNAPI)
         src/backends/nnapi/translate_quantized.c
     )
 endif()
-if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS) # the program reads the settings of a conversion in every build
+if(TAPER_WITH_DRAFTS OR TAPER_BUILD_TOOLS) # the program `taper` reads the settings of a conversion in every build
     list(APPEND TAPER_SOURCES src/backends/nnapi/convert/convert_options.c)
 endif()
 if(TAPER_WITH_NNAPI AND TAPER_WITH_DRAFTS)

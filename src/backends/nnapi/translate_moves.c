@@ -65,7 +65,7 @@ taper_status taper_translate_reshape(taper_translator *t, const taper_node *node
     size_t count;
     uint32_t in, vector, out;
     TAPER_TRY(result_sizes(t, node, sizes, &count));
-    if (t->options->pytorch) { // uses the sizes in the node
+    if (t->options->pytorch) { // uses the sizes that the node states, as the converter does
         TAPER_TRY(taper_read_int_list(&t->reader, taper_node_in(node, 1), sizes, &count));
     }
     TAPER_TRY(flat_operand(t, x, &in));
@@ -396,7 +396,7 @@ taper_status taper_translate_pad(taper_translator *t, const taper_node *node)
         TAPER_REFUSE(t, pads[i] < 0 || pads[i] > INT32_MAX, "padding that cuts off");
     }
     TAPER_TRY(taper_translate_either(t, x, &in, &image));
-    // Adds the inputs in the order from the last dimension to the first.
+    // PyTorch lists the paddings from the last dimension to the first.
     for (size_t i = 0; !t->asking && i < count; i++) {
         const size_t dim = (size_t)shape.rank - 1 - i / 2;
         numbers[2 * (image ? image_dim(dim) : dim) + i % 2] = (int32_t)pads[i];

@@ -150,7 +150,7 @@ static taper_status attention(taper_export_lowering *l, taper_export_scope *scop
     }
     TAPER_TRY(taper_emit_int_list(&l->emit, (const int64_t[]){-1}, 1, &last));
     TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_logsumexp), &y, y, last));
-    // In memory, the dimension of the heads comes after the dimension of the positions.
+    // In memory, the result's dimension of heads comes after its dimension of positions.
     TAPER_TRY(whole_number(l, 1, &number));
     TAPER_TRY(whole_number(l, 2, &last));
     TAPER_TRY(TAPER_EMIT_CALL(&l->emit, TAPER_OP(aten_transpose_int), &y, y, number, last));

@@ -261,7 +261,7 @@ static taper_status enum_part(taper_ts_lowering *l, taper_ts_node *node, taper_t
     if (node->atom != TAPER_ATOM_VALUE || d->attribute_count == 0) {
         return taper_ts_refuse(l, node, "a member of an enum has a name and a value only");
     }
-    TAPER_TRY(taper_ts_enum_member(l->unit, d, 0, &member)); // all members have values of the same type
+    TAPER_TRY(taper_ts_enum_member(l->unit, d, 0, &member)); // all members of an enum have values of the same type
     TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_ENUM_VALUE, &object, NULL, 1, out));
     out->type = taper_ts_value_type(l, member.as.object->slots[1]);
     return TAPER_OK;

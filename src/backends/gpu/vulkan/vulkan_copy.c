@@ -48,7 +48,7 @@ taper_status taper_vulkan_copy(taper_gpu *gpu, const taper_gpu_range *from, cons
                                   .srcAccessMask = VK_ACCESS_TRANSFER_WRITE_BIT,
                                   .dstAccessMask = VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_HOST_READ_BIT};
     TAPER_TRY(make_copies(v));
-    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, v->copies, &begin)); // beginning the buffer also resets it
+    TAPER_TRY(TAPER_VULKAN(v, BeginCommandBuffer, v->copies, &begin)); // beginning a command buffer also resets it
     v->call.CmdPipelineBarrier(v->copies, SHADERS | COPIES, COPIES, 0, 1, &sees, 0, NULL, 0, NULL);
     for (size_t i = 0; i < count; i++) {
         const VkBufferCopy region = {.srcOffset = from[i].offset, .dstOffset = to[i].offset, .size = from[i].bytes};

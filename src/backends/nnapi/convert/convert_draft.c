@@ -80,7 +80,7 @@ static taper_status claim(taper_device *device, taper_region *region, taper_clai
     return c->segment_count == MOST_SEGMENTS ? TAPER_DECLINED : taper_claim_nodes(&claimer, region, claim);
 }
 
-// Makes room for facts about new values.
+// Makes the arrays of shapes and quantizers long enough for the values that were added to the graph.
 static taper_status grow_known(conversion *c)
 {
     const size_t count = (size_t)c->graph->value_count + 1, room = count + count / 2;

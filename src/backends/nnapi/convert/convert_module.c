@@ -151,7 +151,7 @@ static taper_status must_init(taper_emitter *e, const taper_nnapi_part *part, ta
     return TAPER_EMIT_CALL(e, TAPER_OP(aten___is__), must, have, none);
 }
 
-// Adds the templates and the compilation.
+// Adds nodes that make the templates of the results and the Compilation object, if they must be made.
 static taper_status add_init(taper_emitter *e, const taper_nnapi_part *part, taper_ir_value *module)
 {
     taper_ir_value *must, *now, *templates, *made, *args[5], **items;
