@@ -12,8 +12,8 @@ typedef struct taper_emit_target {
     taper_heap *heap;                 // heap for the strings that emitting creates
     int version;                      // bytecode version, 4 to 9
     bool debug;                       // true if the debug numbers of nodes are debug handles of the module's file
-    // Receives a debug handle for every node; the debug numbers of nodes are then positions in the sources. May be
-    // NULL.
+    // Receives a debug handle for every node. May be NULL; otherwise the debug numbers of nodes must be positions in
+    // the sources.
     taper_module_callstacks *callstacks;
 } taper_emit_target;
 

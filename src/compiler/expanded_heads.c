@@ -8,8 +8,8 @@
 #include "compiler/layer.h"
 
 typedef struct repeated_heads {
-    taper_ir_value *shared;   // the expanded view, or the value before repeat_interleave
-    taper_ir_value *shape;    // sizes of the copy of the view, or NULL for repeat_interleave
+    taper_ir_value *shared;   // result of expand, or argument of repeat_interleave
+    taper_ir_value *shape;    // argument of reshape: the sizes after repetition; NULL for repeat_interleave
     int64_t groups, dim;      // arguments of repeat_interleave
     const taper_node *copies; // node that copies the shared heads
 } repeated_heads;

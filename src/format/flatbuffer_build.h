@@ -12,7 +12,7 @@
 #include "ir/type_table.h"
 
 // The position of a target. If positive, it is the target's distance from the end of the built part. If negative, its
-// magnitude is the target's distance within the blocks. 0 means no target.
+// magnitude is the target's distance from the start of the blocks, which follow the built part. 0 means no target.
 typedef int64_t taper_fbb_ref;
 
 enum { TAPER_FBB_SLOTS = 16, TAPER_FBB_ALIGNMENT = 16 };

@@ -22,7 +22,7 @@ taper_status taper_generator_create(taper_context *context, uint64_t seed, taper
     if (both == NULL) {
         return taper_fail_memory(error);
     }
-    // This member is the first, so its address is also the address of the struct.
+    // `generator` is the first member of `both`, so both have the same address.
     taper_generator *made = &both->generator;
     const taper_status status = taper_mutex_create(&context->allocator, &made->lock, error);
     if (status != TAPER_OK) {

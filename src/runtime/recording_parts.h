@@ -43,7 +43,7 @@ typedef struct taper_recording {
     struct taper_recording *next;
     const taper_instruction *first, *end;
     size_t bytes, instructions;
-    // Numbers of storages created: before the recording, up to its last step, and after it.
+    // Numbers of the storages that the first and the last step create, and the number that follows.
     uint32_t births, last_birth, births_end;
     bool waits;      // false if no call waits for packed weights any more
     unsigned copies; // value of taper_heap_copies at the last check of the constants

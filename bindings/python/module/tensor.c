@@ -9,7 +9,7 @@ static binding_tensor *tensor_of(PyObject *self)
     return (binding_tensor *)(void *)self;
 }
 
-// Reads info again: a run in another thread may have moved the memory, but cannot change the sizes.
+// Reads self->info again: a run in another thread may have moved the memory, but cannot change the sizes.
 static bool look(binding_tensor *self)
 {
     taper_error *const error = taper_error_create();

@@ -426,7 +426,7 @@ static taper_value *typed_in(writer *w, PyObject *object, const taper_type *type
     if (taper_type_kind_of(type) == TAPER_TYPE_CLASS && is_sequence(object)) { // the class may be a named tuple
         return tuple_in(w, object, NULL);
     }
-    return freely_in(w, object); // the library reports an object of the wrong type
+    return freely_in(w, object); // if the object has the wrong type, the library fails when it gets the value
 }
 
 static taper_value *value_in(writer *w, PyObject *object, const taper_type *type)

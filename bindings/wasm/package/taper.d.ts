@@ -2,7 +2,7 @@
 // Runs PyTorch's model files (.pt, .ptl, .pt2) in browsers, workers and Node.js.
 //
 // Memory: inputs and results are copied, so that tensors and results are ordinary JavaScript objects. A model's weights
-// are in WebAssembly's memory, until model.free() or, later, the garbage collector frees them.
+// are in WebAssembly's memory, until model.free() frees them or the garbage collector frees the model.
 // Work: run(), classify() and segment() block the calling thread until they finish. A page that must stay responsive
 // calls them in a Worker. Isolation headers are not needed, because Taper uses one thread here.
 

@@ -114,8 +114,8 @@ static void store_rows(const taper_volume_plan *plan, const float *from, int64_t
     }
 }
 
-// Finds the taps of a phase that read a slice of the input. Taps that read padding before or after the input are
-// omitted.
+// Finds the taps of a phase that read a slice of the input, and omits the taps that read padding before or after the
+// input.
 static void taps_inside(const taper_volume_axis *axis, size_t of, int64_t position, const taper_result_phase *all,
                         size_t *first, size_t *taps)
 {

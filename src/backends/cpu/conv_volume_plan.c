@@ -92,7 +92,7 @@ static void add_offset(void *argument, const taper_axis_tap *d, const taper_axis
         (size_t)(h->steps - axis[TAPER_HEIGHT].least) * plan->pitch + (size_t)(w->steps - axis[TAPER_WIDTH].least);
 }
 
-// Makes the phases and their taps in one block.
+// Makes the phases and their taps in one block of memory.
 taper_result_phase *taper_volume_make_phases(taper_volume_plan *plan, const taper_run *run, size_t *bytes)
 {
     const taper_volume_axis *axis = plan->axis;

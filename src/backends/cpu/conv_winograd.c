@@ -53,9 +53,9 @@ typedef struct winograd_plan {
     bool streams;                 // true if the weights are read from memory and not from a cache
     size_t panels, panel_floats, block; // number of panels; number of floats of a panel; number of panels of a block
     size_t blocks;                      // number of blocks of all panels
-    // Panels whose weights are stored together, position by position: the panels of a block, or all.
+    // Number of panels whose weights are stored together, position by position: the panels of a block, or all panels.
     size_t packed_block;
-    size_t near; // panels whose weights stay in the L2 cache while strips are multiplied
+    size_t near; // number of panels whose weights stay in the L2 cache while strips are multiplied
     double work; // nanoseconds of all items, including transforms
 } winograd_plan;
 

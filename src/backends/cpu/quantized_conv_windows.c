@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Quantized convolutions of few channels. A window has a plane for each kernel row of each input channel. Four planes
-// are interleaved: their pixels then have four bytes, and each column of a window is one tap of a product that reads
-// overlapping windows in place. If this takes fewer taps, a remaining plane is used alone, with four neighbouring
-// pixels per tap. A 3x3 window of three channels (9 planes) thus takes 2 * 3 + 1 = 7 taps: 28 products for its 27
-// numbers.
+// Quantized convolutions of few channels. A window has a plane for each kernel row of each input channel. Groups of
+// four planes are interleaved, so that a pixel of a group has four bytes, and each kernel column is one tap of a
+// product that reads overlapping windows in place. The planes left over either form one more group, or each is used
+// alone with four neighbouring pixels per tap, whichever takes fewer taps. A 3x3 window of three channels has 9 planes
+// and takes 7 taps: 2 groups * 3 columns, and 1 tap for the last plane. These taps compute 28 products for 27 numbers.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "backends/cpu/quantized_conv_images.h"
 #include "ops/engine/tiles.h"

@@ -37,7 +37,7 @@ typedef struct taper_gpu_state {
     taper_mutex *make_lock; // ensures that one pipeline is made at a time; may be locked with or without `lock` held
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
-    uint64_t shaders_hash;             // hash of the interface's shaders
+    uint64_t shaders_hash;             // hash of all shaders for the graphics interface
     size_t kept_bytes;                 // number of bytes of compiled code in the kept file (gpu_kept.h)
     uint64_t passed[TAPER_GPU_PASSED]; // hashes of recordings whose results were correct (gpu_check.c); 0 for none
     size_t passed_count;
@@ -81,7 +81,7 @@ static inline uint64_t taper_gpu_vector_bytes(const taper_gpu_state *state, int6
 // busy. `threads` is the number of threads without sharing. `pieces` is the number of parts of a result's computation.
 static inline uint32_t taper_gpu_team(const taper_gpu_state *state, int64_t threads, int64_t pieces, uint32_t most)
 {
-    enum { LEAST_PIECES = 2 }; // smallest number of parts of a result's computation in each thread
+    enum { LEAST_PIECES = 2 }; // each thread computes at least this many parts of a result
     uint32_t team = 1;
     while (team < most && 2 * (int64_t)team * LEAST_PIECES <= pieces && threads * team < state->fill) {
         team *= 2;

@@ -243,7 +243,8 @@ taper_status taper_translate_slice(taper_translator *t, const taper_node *node)
     return add_slice(t, t->result, x, dim, begin, end, step);
 }
 
-// Translates a list of slices: nothing is added. The node that unpacks the list adds the slices.
+// Translates a node that makes a list of slices. Adds no operation: the translation of the node that unpacks the list
+// adds the slices.
 taper_status taper_translate_pieces(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *list = &node->outputs[0];

@@ -66,7 +66,7 @@ typedef struct taper_ts_parameter {
 
 struct taper_ts_function {
     uint32_t atom;      // name, without the names of its file and class
-    uint32_t qualified; // name with the names of its file and class
+    uint32_t qualified; // name, preceded by the names of the function's file and class
     uint32_t file, at;
     taper_ts_definition *owner; // class that contains the function, or NULL
     taper_ts_parameter *parameters;

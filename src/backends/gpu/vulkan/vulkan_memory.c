@@ -14,7 +14,8 @@ static VkDeviceMemory memory_of(const taper_gpu_buffer *buffer)
 
 enum { WISHES = 5 };
 
-// Chooses a memory type. Required flags come first, then each set of desired flags in order, from number *wish on.
+// Chooses a memory type of the set `allowed`, whose flags include set number *wish of desired flags. If there is none,
+// increases *wish and tries again. Returns UINT32_MAX if no set is left.
 static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_use use, int *wish)
 {
     enum {
