@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// An array may contain one array twice on each level of nesting, so that the number of visits could grow exponentially.
+// An array may contain one array twice on each level of nesting, so the number of visits could grow exponentially.
 // MOST_ITEMS limits the visits below the first level of an input or result.
 enum { MOST_NESTED = 64, MOST_TYPE = 2048, MOST_ITEMS = 1 << 20 };
 

@@ -95,7 +95,7 @@ static bool is_outside(const taper_ir_value *value)
 }
 
 // Notes the tensors from outside that an operator with a derivative uses, itself or through a list. The host may have
-// passed the same tensor twice.
+// passed a tensor twice, so two of these values may be the same tensor.
 static void note_outside(taper_ahead *a, const taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {

@@ -81,8 +81,8 @@ typedef enum binding_code {
 } binding_code;
 
 // Limits of a value that is converted in either direction. Each level of depth is a recursive call, on stacks as small
-// as 256 KB. Items are counted each time they are visited: a tuple may contain one tuple twice on each level, so that
-// the number of visits could grow exponentially.
+// as 256 KB. Items are counted each time they are visited: a tuple may contain one tuple twice on each level, so the
+// number of visits could grow exponentially.
 enum { BINDING_DEPTH = 64, BINDING_ITEMS = 1 << 20 };
 
 // These functions return a new reference, or NULL with an exception pending.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Loads the library and looks up the classes, methods and fields that it uses. An app may load it under several names,
-// so that this may run again; later calls do nothing.
+// so this function may run again; later calls do nothing.
 #include "binding.h"
 
 #include <pthread.h>

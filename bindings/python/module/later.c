@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Returns objects that Taper releases to Python, later. Taper calls a release function in whichever thread drops the
-// last reference, possibly in a run without the GIL or with a lock of Taper held. Waiting for the GIL there could
-// deadlock with a thread that holds the GIL and waits for that lock. The function therefore appends its argument to a
-// list. The next thread that holds the GIL, and releases an object or ends a run, empties the list. From a thread
-// unknown to Python, the main thread is asked to do so.
+// Drops references to Python objects some time after Taper has released them. Taper calls a release function in
+// whichever thread drops the last reference, possibly in a run without the GIL or with a lock of Taper held. Waiting
+// for the GIL there could deadlock with a thread that holds the GIL and waits for that lock. The function therefore
+// appends its argument to a list. The next thread that holds the GIL, and releases an object or ends a run, empties the
+// list. If the function runs in a thread that Python does not know, it asks the main thread to empty the list.
 #include "binding.h"
 
 #include <stdatomic.h>
@@ -11,7 +11,7 @@
 
 #include "dlpack.h"
 
-// The only mutable global. A release function may run after the module is gone, so that it cannot use the module's
+// The only mutable global. A release function may run after the module is gone, so it cannot use the module's
 // state.
 static _Atomic(binding_later *) first;
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 // DEEPEST limits the nesting of an input: each level of nesting needs up to 3 KB of the stack, which may be small in
-// threads. A tuple may contain one tuple twice on each level, so that the number of visits could grow exponentially.
+// threads. A tuple may contain one tuple twice on each level, so the number of visits could grow exponentially.
 // ITEMS_MOST limits the visits below the first level of an input.
 enum { DEEPEST = 64, ITEMS_MOST = 1 << 22 };
 

@@ -256,7 +256,7 @@ class Runtime {
         }
     }
 
-    // Calls f() one level of nesting deeper in a value. An array may contain one array twice on each level, so that the
+    // Calls f() one level of nesting deeper in a value. An array may contain one array twice on each level, so the
     // number of visits could grow exponentially. MOST_ITEMS limits the visits below the first level of inputs and
     // results.
     deeper(f) {

@@ -71,8 +71,8 @@ bool taper_translate_is_quantized(const taper_translator *t, const taper_ir_valu
 // as an image. The second function refuses ranks other than four.
 TAPER_MUST_USE taper_status taper_translate_plain(taper_translator *t, const taper_ir_value *value, uint32_t *operand);
 TAPER_MUST_USE taper_status taper_translate_image(taper_translator *t, const taper_ir_value *value, uint32_t *operand);
-// Gets the input of a layer on images: as an image, or for PyTorch's converter in the order that it has, with *nchw
-// set.
+// Gets the input of a layer on images as an image. For PyTorch's converter, gets it in the order that it already has,
+// and sets *nchw to true if this order is PyTorch's.
 TAPER_MUST_USE taper_status taper_translate_layer_input(taper_translator *t, const taper_ir_value *value,
                                                         uint32_t *operand, bool *nchw);
 // Gets the value as the operand that exists. If both operands exist, gets the image.

@@ -45,8 +45,8 @@ public final class PyTorchAndroid {
   }
 
   /**
-   * Selects the device of models that are loaded from now on from files converted for NNAPI. With true, the default as
-   * in PyTorch Mobile, they run on NNAPI if the phone has it; with false they run on the CPU. New in Taper.
+   * For files converted for NNAPI, selects the device of the models that are loaded from now on. With true, the default
+   * as in PyTorch Mobile, the models run on NNAPI if the phone has it; with false they run on the CPU. New in Taper.
    */
   public static void setNnapiEnabled(boolean enabled) {
     NativeLibrary.load();
