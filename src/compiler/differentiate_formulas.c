@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes a node of each call in the formula of a derivative.
+// Turns each call in the formula of a derivative into a node.
 #include "compiler/differentiate_formulas.h"
 
 #include "ops/list/op_table.h"

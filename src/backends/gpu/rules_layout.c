@@ -159,7 +159,7 @@ taper_status taper_gpu_rule_roll(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// Emits repeat, which is a circular move along each dimension.
+// Emits repeat: a move in which indices beyond the end of a dimension continue at its start.
 taper_status taper_gpu_rule_repeat(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape shape = taper_gpu_shape(e, &node->outputs[0]);

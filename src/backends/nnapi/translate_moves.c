@@ -317,7 +317,8 @@ taper_status taper_translate_unpack(taper_translator *t, const taper_node *node)
 
 // ---- joins
 
-// Translates a list of tensors: nothing is added. The node that joins the tensors reads the items.
+// Translates a node that makes a list of tensors. Adds no operation: the translation of the node that joins the tensors
+// reads the items.
 taper_status taper_translate_list(taper_translator *t, const taper_node *node)
 {
     const taper_type *type = node->type;
