@@ -168,6 +168,11 @@ def units_of_page(text):
 C_TOKEN = re.compile(r'''"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|/\*.*?\*/|//[^\n]*(?:\n[ \t]*//[^\n]*)*''', re.S)
 
 
+def without_names(text):
+    """Returns the text with "x" in place of each name in backticks, because the rules are for English words."""
+    return re.sub(r"`[^`\n]*`", "x", text)
+
+
 def units_of_c(text):
     """Returns [line, text, kind] of each paragraph of the comments. A comment beside code may continue in lines of its own, at the same column."""
     found = []
@@ -188,7 +193,7 @@ def units_of_c(text):
                 found.append(open_unit)
             else:
                 open_unit[1] += "\n" + words
-    return [[number, re.sub(r"`[^`\n]*`", "x", words), kind] for number, words, kind in found]
+    return [[number, without_names(words), kind] for number, words, kind in found]
 
 
 def joined(comments):
@@ -203,7 +208,7 @@ def joined(comments):
         else:
             found.append([line, words, "label" if words.startswith("----") else "comment"])
             before = line, column
-    return [[line, re.sub(r"`[^`\n]*`", "x", words), kind] for line, words, kind in found]
+    return [[line, without_names(words), kind] for line, words, kind in found]
 
 
 def units_of_python(text):

@@ -57,6 +57,7 @@ def main():
     parser.add_argument("--within", nargs="+", default=[""])
     parser.add_argument("--kinds", default=",".join(KINDS), help="kinds of sources, separated by commas: " + ", ".join(KINDS))
     options = parser.parse_args()
+    words.without_names = lambda text: text  # the reader sees the names
     chance = random.Random(options.seed)
     print(f"seed {options.seed}: at most {MOST_UNCLEAR} comments and {MOST_UNCLEAR} sentences may need a second reading")
     for number, (path, line, comment, code) in enumerate(draw(comments(words.TOP, [KINDS[kind] for kind in options.kinds.split(",")]), options, chance), 1):
