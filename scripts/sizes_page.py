@@ -25,10 +25,10 @@ Row = collections.namedtuple("Row", "key table what bytes limit date")
 
 INTRODUCTION = """# Sizes
 
-This page is for a reader who wants to know how many bytes Taper adds to an app. Each table has the sizes of stripped files. The last column is the
-largest size that a test accepts. `scripts/sizes_page.py` writes this page from `docs/sizes.tsv`.
+This page is for a reader who wants to know how many bytes Taper adds to an app. The sizes are those of files without symbols (stripped files). The
+column `limit` of a table is the largest size that a test accepts. `scripts/sizes_page.py` writes this page from `docs/sizes.tsv`.
 
-A library for a single model is the smallest: [how to build it](start.md#i-need-a-small-library). [Small builds](inside/small-builds.md) says what
+The smallest library is one that is built for a single model: [how to build it](start.md#i-need-a-small-library). [Small builds](inside/small-builds.md) says what
 each profile and option leaves out.
 """
 
@@ -37,9 +37,9 @@ TABLES = {
     "linux": ("Linux", "The table has the sizes of `libtaper.so` for each profile, compiled by gcc 12. A library includes Vulkan only if its row says so. The "
               "profile `one` was built for the demo's classifier. The libraries zlib and libc of the system are not included.", "build"),
     "android": ("Android", "The table has the sizes of the stripped `libpytorch_jni.so` that `./dev android` builds. Each size includes the unwind "
-                "tables, which crash reports need. The compiler was clang 14 with lld, and headers and stubs replaced the NDK.", "ABI"),
-    "apple": ("Apple's systems", "The table has the sizes of a short program with the static library, without dead code and symbols. Clang and zig built it, "
-              "without Xcode.", "features of the library"),
+                "tables, which crash reports need. The libraries were built by clang 14 and lld. Headers and stubs took the place of the NDK.", "ABI"),
+    "apple": ("Apple's systems", "The table has the sizes of a short program that contains the static library. Unused code and symbols were removed "
+              "from the program. Clang and zig built the program, without Xcode.", "features of the library"),
     "packages": ("Packages", "The table has the sizes of the compressed packages that `./dev release --dry-run` makes.", "file"),
     "peers": ("PyTorch Mobile", "The table has the sizes of the files that `org.pytorch:pytorch_android:1.13.1` (Maven Central) adds to an app for one ABI. The "
               "files are `libpytorch_jni.so`, `libfbjni.so` and `libc++_shared.so`. `scripts/sizes_page.py --set` adds up their sizes.", "ABI"),
