@@ -187,7 +187,7 @@ class Amalgamation:
 
     def part(self, key, source, parts, clash, made):
         text = "".join(text for _, text in parts)
-        if not key: # names that the source's own text contains are local, or were found in `clash`
+        if not key: # names in the source's own text are left out of `made`: they are local, or were found in `clash`
             made = made - c_text.statics("".join(text for kind, text in parts if kind not in ("comment", "line")))
         new = {name: "%s_in_%s" % (name, os.path.basename(source)[:-len(".c")]) for name in clash | made}
         # If macros paste names, only the preprocessor can rename them. A #define would also rename members of structs,

@@ -100,7 +100,7 @@ for row in (row for rows in groups.values() for row in rows):
     if re.match(r"_?quantized::|prim::|taper::", row.name) and row.id not in gradients and re.search(r"Tensor|\.\.\.", taken) and not any(word.startswith("ON_QUANTIZED(") for word in row.own):
         bad.append(f"{row.id}: say ON_QUANTIZED(ANY), or what else it does with quantized tensors")
 
-# The functional rows of these make doubles; the in-place rows do not.
+# The functional rows of these operators make doubles; their in-place rows do not.
 NO_FORMS = {"aten_float_power__Tensor", "aten_float_power__Scalar"}
 by_operator, by_id = collections.defaultdict(list), {}
 for row in (row for rows in groups.values() for row in rows):

@@ -63,7 +63,7 @@ def opening(sentence):
 
 
 def pronoun(sentence):
-    """A comment begins with a noun: no text before it names what a pronoun means."""
+    """Returns the pronoun that begins a comment, or None. Such a pronoun has no antecedent, because no text stands before the comment."""
     match = re.match(r"[\W_]*(?:(It|They|Them|Their)|(This|These|Both) (?:is|are|was|were|has|have|had|do|does|can|cannot|may|must|need|needs|takes|fails|uses))\b",
                      sentence.text, re.I)
     return match.group(1) or match.group(2) if match and sentence.kind == "comment" and sentence.first else None

@@ -159,7 +159,7 @@ def looked_up(name, counts):
 
 
 def unit_of(headers):
-    # Some headers of libtorch compile only after these.
+    # Some headers of libtorch compile only after torch.h and script.h.
     headers = ["torch/torch.h", "torch/script.h", *headers]
     return "".join(f"#if __has_include(<{h}>)\n#include <{h}>\n#endif\n" for h in headers)
 

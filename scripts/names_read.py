@@ -82,7 +82,7 @@ LISTS = ("src/backends/*/*.inc",)
 
 
 def twins():
-    """Returns (list, form) of each in-place form that a list names although it names the operator too."""
+    """Returns (list, form) of each in-place form that a list names although the list also names the functional operator."""
     rows = {row.name: row.id for row in op_rows.rows(TOP)}
     functional = {}
     for full, row in rows.items():

@@ -36,7 +36,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 bytes() { wc -c <"$1" | tr -d ' '; }
 
-# row BYTES LIMIT WHAT: prints a size, its limit, and whether it is above the limit.
+# row BYTES LIMIT LABEL: prints the size BYTES, its limit, LABEL, and whether the size is above the limit.
 row() {
     verdict=ok
     if [ "$1" -gt "$2" ]; then
@@ -46,7 +46,8 @@ row() {
     printf '%10d  %s (limit %d: %s)\n' "$1" "$3" "$2" "$verdict"
 }
 
-# library BUILD LIMIT WHAT: prints the size of the library with the libraries that it needs, and the size of each of these.
+# library BUILD LIMIT LABEL: prints one sum, the size of BUILD's libtaper.so and the libraries that it needs, with LIMIT
+# and LABEL. Then prints the size of each needed library.
 library() {
     strip -s -o "$scratch/libtaper.so" "$1/lib/libtaper.so"
     total=$(bytes "$scratch/libtaper.so")

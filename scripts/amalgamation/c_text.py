@@ -144,7 +144,7 @@ def _typedef_name(words):
 
 
 def _without_macros(words):
-    """Returns a declaration without attributes, assertions, and macros that stand for them or precede it."""
+    """Returns a declaration without attributes, without assertions, and without macros that stand for attributes or precede the declaration."""
     out, i = [], 0
     while i < len(words):
         kind, text, _ = words[i]

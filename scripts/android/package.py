@@ -39,7 +39,7 @@ class Artifact:
         self.name, self.text, self.namespace = name, text, namespace
         self.torchvision = torchvision  # true if the artefact has the classes of torchvision
         self.instead_of = instead_of  # artefacts of org.pytorch that this one replaces
-        self.same_as = same_as  # the artefact that Gradle takes instead, which has the same contents
+        self.same_as = same_as  # artefact with the same contents, which Gradle takes in place of this artefact
         self.needs = needs  # artefacts of this group on which this one depends
         self.empty, self.jar = empty, jar
         self.kind = "jar" if jar else "aar"

@@ -8,7 +8,7 @@ int main(int argc, char **argv, char **environment);
 
 typedef struct arrays {
     void *preinit, *init, *fini;
-    size_t counts[3]; // numbers of entries, which newer C libraries read
+    size_t counts[3]; // numbers of entries of the three arrays; only newer C libraries read these numbers
 } arrays;
 
 _Noreturn void __libc_init(void *stack, void (*at_exit)(void), int (*main)(int, char **, char **),

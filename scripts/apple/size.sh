@@ -22,7 +22,8 @@ command -v xcrun >/dev/null || strip=$(command -v llvm-strip)
 ZIG_GLOBAL_CACHE_DIR=$root/build/zig-cache ZIG_LOCAL_CACHE_DIR=$root/build/zig-cache
 export ZIG_GLOBAL_CACHE_DIR ZIG_LOCAL_CACHE_DIR
 
-# row FOLDER LIMIT WHAT: the program with the library in the folder.
+# row FOLDER LIMIT LABEL: links the example program with the library in FOLDER, and prints its size with LIMIT and
+# LABEL.
 row() {
     compiler=$(sed -n 's/^TAPER_APPLE_CC:[A-Z]*=//p' "$1/CMakeCache.txt" | tr ';' ' ')
     sysroot=$(sed -n 's/^TAPER_APPLE_SYSROOT:[A-Z]*=//p' "$1/CMakeCache.txt")

@@ -374,7 +374,7 @@ def deflate(path):
 
 
 def last_scale(program):
-    """Returns the scale of the quantize before the first result, or 0 if that is not quantized."""
+    """Returns the scale of the quantize before the first result, or 0 if the first result is not quantized."""
     result = next(node for node in program.graph.nodes if node.op == "output").args[0][0]
     return result.args[1] if "dequantize_per_tensor.default" in str(result.target) else 0
 

@@ -223,7 +223,7 @@ static void check_results(validator *v, const layer_event *event)
     const taper_block *body = event->run_segment->node->blocks[1];
     taper_shapes shapes;
     if (taper_segment_shapes(event->run_segment, event->args, &shapes) != TAPER_OK) {
-        return; // memory is missing; the run will report that
+        return; // memory has run out; the run will report this
     }
     for (size_t i = 0; i < body->result_count; i++) {
         const taper_shape shape = taper_shapes_get(&shapes, body->results[i].value);

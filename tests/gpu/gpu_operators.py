@@ -392,7 +392,8 @@ class DeepHeads(nn.Module):
 
 
 def later():
-    """Added after all older cases, so that the older cases keep their random numbers. Arguments of a remainder must not be near a step."""
+    """Added after all older cases, so that the older cases keep their random numbers. Arguments of a remainder must not be near a multiple of the
+    divisor, where the remainder jumps."""
     for kind in ("scripted", "lite"):
         case(f"{kind}_halves", (kind, Halves()), (2, 3, 7, 9))
     images = {
@@ -425,7 +426,8 @@ def later():
     # This model needs more rows of threads than the number of workgroups that every device supports.
     case("image_many", ("traced", nn.Conv2d(3, 4, 1), lambda x: F.max_pool2d(x, 3, 1, 1).sigmoid() * 2), (1, 3, 740, 740))
 
-    # Heads of 80 numbers do not fit one pass. The weights of conv_heavy are larger than lavapipe's buffers.
+    # Heads of 80 numbers are too large for the kernel that computes attention in one dispatch. The weights of
+    # conv_heavy are larger than lavapipe's buffers.
     case("deep_heads", DeepHeads(), (2, 5, 160))
     case("deep_product", ("traced", nn.Linear(7, 160), lambda x: F.scaled_dot_product_attention(x, x.sin(), x.cos())
                           if hasattr(F, "scaled_dot_product_attention") else torch._C._nn._scaled_dot_product_attention(x, x.sin(), x.cos())[0]),

@@ -214,7 +214,7 @@ static bool near_enough(taper_unary op, float got, double want, double x, const 
     case TAPER_UNARY_SINH:
     case TAPER_UNARY_COSH:
         return *ulp <= 5;
-    case TAPER_UNARY_ERFC: // for small x the precision of 1 - erf, for larger x that of the exponential
+    case TAPER_UNARY_ERFC: // rounding of 1 - erf for small x, of the exponential for larger x
         return *ulp <= 6 || (x > 8.5 && fabs((double)got - want) <= 1e-36);
     case TAPER_UNARY_LOGIT: // the function rounds the quotient x / (1 - x), so the bound includes this error
         return *ulp <= 2 || fabs((double)got - want) <= 0x1p-22;

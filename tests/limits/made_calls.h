@@ -49,8 +49,9 @@ taper_val any_tensor(bench *b);
 
 // ---- calls
 
-// Calls the operator as the executor does, first with the backend's kernel. keep: true to keep the results instead of
-// releasing them. Returns false if the call broke a rule, which was reported. *ended: status of the call.
+// Calls the operator as the executor does: with the CPU backend's kernel, or with the operator's own kernel if the
+// backend has none or its kernel declines. keep: true to keep the results instead of releasing them. Returns false if
+// the call broke a rule, which was reported. *ended: status of the call.
 bool call_row(bench *b, const taper_op *op, const taper_schema *schema, bool keep, taper_status *ended);
 // Reports an error of the current call.
 void report(const char *what);

@@ -81,16 +81,18 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     if(NOT TAPER_SANITIZE)
         add_test(NAME nnapi_pytorch COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/nnapi/pytorch_double.py
                                             ${CMAKE_BINARY_DIR}/tests/nnapi)
-        # Operations in forms that PyTorch's converter does not write. PyTorch runs them on the double, and Taper lowers them.
+        # Operations in forms that PyTorch's converter does not write. PyTorch runs them on the imitation of Android's
+        # library, and Taper lowers them.
         add_test(NAME nnapi_forms COMMAND ${with_torch} ${models}/test_nnapi_forms.py ${taper} ${CMAKE_BINARY_DIR}/tests/nnapi)
-        # Models on the device "nnapi", which is the double.
+        # Models on the device "nnapi", which is the imitation of Android's library.
         add_test(NAME nnapi_whole_models COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/nnapi/whole_models.py ${taper}
                                                  ${CMAKE_BINARY_DIR}/tests/nnapi)
-        # Random programs, run on this device and converted.
+        # Random programs, run on the device "nnapi", and converted for NNAPI.
         add_test(NAME nnapi_random_programs COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/nnapi/random_programs_nnapi.py ${taper}
                                                     ${CMAKE_BINARY_DIR}/tests/nnapi --programs 200 --no-pytorch)
         set_tests_properties(nnapi_pytorch nnapi_forms nnapi_whole_models nnapi_random_programs PROPERTIES LABELS "nnapi;oracle" SKIP_RETURN_CODE 77)
-        # Runs the files of `taper optimize --backend nnapi` with PyTorch on the double, and with Taper.
+        # Runs the files of `taper optimize --backend nnapi` with PyTorch on the imitation of Android's library, and
+        # with Taper.
         foreach(levels 29 27,28,30,31)
             string(REPLACE 27,28,30,31 levels name nnapi_convert_${levels})
             add_test(NAME ${name} COMMAND ${with_torch} ${models}/test_nnapi_convert.py ${taper} ${CMAKE_BINARY_DIR}/tests/nnapi

@@ -221,7 +221,7 @@ return g.detach()
 }
 
 class SameTensor(torch.nn.Module):
-    """contiguous returns its argument, so the flag that it gets later counts for both names."""
+    """`contiguous` returns its argument, so a requires_grad_ of the result also marks the argument."""
     def forward(self, x: Tensor):
         x = x.detach().clone()
         c = x.contiguous()
@@ -239,7 +239,7 @@ class SameLeaf(torch.nn.Module):
 
 
 class FlagOfItem(torch.nn.Module):
-    """A branch puts another tensor into a dict, so only a run knows the flag of the dict's tensor."""
+    """A branch puts another tensor into a dict, so only a run knows whether the dict's tensor requires a gradient."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         d = {"x": x.detach()}

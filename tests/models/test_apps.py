@@ -69,7 +69,7 @@ def plain(value, shown=False):
     return value
 
 
-# A model computed these numbers from float32 values.
+# Numbers may differ by 1e-5, because a model computed them from float32 values.
 oracle.same_number = lambda a, b, same=oracle.same_number: same(a, b, 1e-5)
 
 

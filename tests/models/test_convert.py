@@ -134,7 +134,8 @@ def compare_records(original, copy):
     a = zipfile.ZipFile(original)
     a_folder, there = names(a)
     own = int(a.read(a_folder + (".data/version" if ".data/version" in there else "version")))
-    # In a file with an older version the sources would have another meaning.
+    # The sources are not kept if the meaning of an operator changed between the original's version and the copy's
+    # version.
     kept = not any(own < change <= version for change in (4, 5, 8, 9))
     for name in there:
         if name.startswith("extra/") or (kept and name.startswith("code/")) or (kept and name == "constants.pkl"):
@@ -299,7 +300,7 @@ def optimized_in_taper(taper, folder, original, copy, calls, out):
 
 
 def examine_optimized(taper, folder, entry, model, out):
-    """Compares files of `taper optimize` in each form in the same way, within tolerances."""
+    """Compares files of `taper optimize` in each form with the original, within tolerances."""
     original, calls, wrong, cases = os.path.join(folder, model), entry["calls"], [], 0
     preserve = [word for method in sorted({c["method"] for c in calls}) for word in ("--preserve", method)]
     unfit = apart(lambda: cannot_run(original, folder, calls))

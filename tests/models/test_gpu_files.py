@@ -87,7 +87,7 @@ def samples(taper, folder, out):
 
 
 class Layers(torch.nn.Module):
-    """Checks the other fields of contexts: bounds, output padding, no bias."""
+    """Layers for the check of the fields that packed contexts have after the weights: bounds, output padding, no bias."""
 
     def __init__(self):
         super().__init__()

@@ -312,7 +312,7 @@ class SecondOfCorners(torch.nn.Module):
 
 
 class SecondOfChosen(torch.nn.Module):
-    """The gradient of an operator that chooses elements, such as max or sort, does not depend on x, so it needs no gradient itself."""
+    """The gradient of an operator that chooses elements, such as max or sort, does not depend on x, so this gradient needs no gradient itself."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         results = torch.jit.annotate(List[bool], [])
@@ -433,7 +433,7 @@ class Data(torch.nn.Module):
 
 
 class SumsOfExpanded(torch.nn.Module):
-    """The sum of a leaf has elements of its own, also with create_graph."""
+    """The gradients that are added up for a leaf get memory of their own, also with create_graph."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         x.sum().backward(retain_graph=True, create_graph=True)
@@ -450,7 +450,7 @@ class LeafOfView(torch.nn.Module):
 
 
 class SecondOfWrite(torch.nn.Module):
-    """The gradient that reaches a write to a view begins inside of its storage."""
+    """The gradient that reaches a write to a view is a view itself, and begins in the middle of its storage."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         v = x[2:] + x[:2]
@@ -480,7 +480,7 @@ class LeafSums(torch.nn.Module):
 
 
 class OffsetOfGradient(torch.nn.Module):
-    """The gradient that reaches a write to a view begins within its storage."""
+    """The gradient that reaches a write to a view is a slice of a larger tensor."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         y = x * x.mean()

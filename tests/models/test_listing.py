@@ -371,7 +371,7 @@ class ObjectDead(nn.Module):
 
 
 class NoFold(nn.Module):
-    """Dead writes remain if nothing is folded."""
+    """Writes to a value that nothing reads remain in the list if no constant is folded."""
 
     def f(self, x: Tensor, y: Tensor) -> Tensor:
         return x
@@ -605,7 +605,7 @@ class Formats(nn.Module):
 
 
 class Kinds(nn.Module):
-    """Casts without new information remain if nothing is decided."""
+    """Casts that add no information remain in the list if the types decide no branch."""
 
     def kind(self, v: Any) -> str:
         if isinstance(v, Tensor):

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_nnapi_convert.py TAPER FOLDER_OF_DOUBLES [--levels 27,28] [--filter TEXT]: converts small models (nnapi_convert_cases.py) with taper
-optimize --backend nnapi at each level. The expected operators must stay on the CPU. The file must give the results of the model in Taper, and
-in stock PyTorch on the double of NNAPI: floats within 1e-4 of the largest, integers within 1. The log of misuse must stay empty. If PyTorch's
+optimize --backend nnapi at each level. The expected operators must stay on the CPU. The file must give the results of the model in Taper, and in
+stock PyTorch on the imitation of NNAPI: floats within 1e-4 of the largest, integers within 1. The log of misuse must stay empty. If PyTorch's
 converter supports a model, both files must be equal word by word."""
 import argparse
 import os
@@ -139,7 +139,8 @@ NOT_AS_PYTORCH = ("max pool, sizes up", "slice", "softmax of")
 
 
 def run_flexible(run, level, flexible, name):
-    """Runs a model with flexible sizes, in Taper and with PyTorch on the double. The inputs have the sizes of the sample, and other sizes."""
+    """Runs a model with flexible sizes, in Taper and with PyTorch on the imitation of NNAPI. The inputs have the sizes of the sample, and other
+    sizes."""
     name += f", flexible {flexible}"
     p = run.convert(level, more=f",flexible={flexible}")
     if p.returncode:

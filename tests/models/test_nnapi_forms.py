@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_nnapi_forms.py TAPER FOLDER_OF_DOUBLES [--filter TEXT]: tests NNAPI operations in forms that PyTorch's converter does not write
-(nnapi_form_cases.py). PyTorch runs each file on the double of libneuralnetworks, Taper lowers it, and both must give the results of PyTorch's
-functions: floats within 1e-4 of the largest, integers within 1. Some models must be refused. Exit status 77 if PyTorch cannot load the double."""
+(nnapi_form_cases.py). PyTorch runs each file on the imitation of libneuralnetworks, Taper lowers it, and both must give the results of PyTorch's
+functions: floats within 1e-4 of the largest, integers within 1. Some models must be refused. Exit status 77 if PyTorch cannot load the imitation."""
 import argparse
 import os
 import sys

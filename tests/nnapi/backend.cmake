@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# Tests of the NNAPI backend over the double of each level.
+# Tests of the NNAPI backend with the imitation of libneuralnetworks.so for each level.
 add_executable(nnapi_driver_test ${CMAKE_CURRENT_LIST_DIR}/nnapi_driver_test.c ${CMAKE_CURRENT_LIST_DIR}/networks.c
                                  ${CMAKE_CURRENT_LIST_DIR}/double_world.c)
 add_executable(nnapi_backend_test ${CMAKE_CURRENT_LIST_DIR}/nnapi_backend_test.c ${CMAKE_CURRENT_LIST_DIR}/double_world.c)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The double of libneuralnetworks.so, a library for each level: build/tests/nnapi/LEVEL/libneuralnetworks.so.
+# The imitation (double) of libneuralnetworks.so, one library for each level:
+# build/tests/nnapi/LEVEL/libneuralnetworks.so.
 find_package(Threads REQUIRED)
 set(double ${CMAKE_CURRENT_LIST_DIR}/double)
 # Sources that do not depend on the level are compiled once.
@@ -26,7 +27,7 @@ foreach(name ${double_targets})
     taper_compile_options(${name})
 endforeach()
 
-# The test of the double, which loads each library as a program does.
+# The test of the imitation, which loads each library as a program does.
 add_executable(double_test ${CMAKE_CURRENT_LIST_DIR}/double_test.c ${CMAKE_CURRENT_LIST_DIR}/double_misuse.c
                            ${CMAKE_CURRENT_LIST_DIR}/double_misuse_run.c ${CMAKE_CURRENT_LIST_DIR}/double_results.c
                            ${CMAKE_CURRENT_LIST_DIR}/double_results_quantized.c ${CMAKE_CURRENT_LIST_DIR}/nnapi_fixture.c)

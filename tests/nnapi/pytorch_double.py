@@ -52,8 +52,8 @@ def make_cases():
              ("upsample nhwc", nn.UpsamplingNearest2d(size=(13, 17)), [nhwc(image)]),
              ("linear", nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 3), nn.Sigmoid()), [row]),
              ("log softmax", nn.LogSoftmax(dim=1), [row]), ("prelu", nn.PReLU(), [row]), ("hardtanh", nn.Hardtanh(), [row])]
-    # A slice of 2:7:2 has 3 elements; PyTorch's converter writes 2. Android refuses such a model when it runs, and the double when it is
-    # finished. The slice here therefore has a whole number of steps.
+    # A slice of 2:7:2 has 3 elements; PyTorch's converter writes 2. Android refuses such a model when the model runs, and the imitation
+    # refuses it when the model is finished. The slice here therefore has a whole number of steps.
     functions = {"add": lambda self, x: x + x * x, "sub": lambda self, x: x - x * x, "div": lambda self, x: x / torch.sigmoid(x),
                  "unsqueeze": lambda self, x: x.unsqueeze(1), "reshape": lambda self, x: x.reshape(2, 12), "slice": lambda self, x: x[:, 2:8:2],
                  "cat": lambda self, x: torch.cat([x, x * x], 1), "mean": lambda self, x: torch.mean(x, [1], keepdim=True),

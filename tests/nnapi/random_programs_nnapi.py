@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """random_programs_nnapi.py TAPER FOLDER [--programs N] [--seed S] [--no-pytorch] [--show]: converts the programs of passes/random_programs.py,
-each as the forward of a module, with `taper optimize --backend nnapi`. Every third program is converted for any sizes, the others for known
-sizes. The programs have linear layers, which NNAPI runs, among views, in-place writes, and lists that grow and are shared. PyTorch's results
-must be given by the converted file, by the original module on the device, in two calls of a session each, and by stock PyTorch on the double
-of NNAPI (FOLDER has LEVEL/libneuralnetworks.so). The log of misuse must stay empty. Needs python3-torch."""
+each as the forward of a module, with `taper optimize --backend nnapi`. Every third program is converted for any sizes, the others for known sizes.
+The programs have linear layers, which NNAPI runs, among views, in-place writes, and lists that grow and are shared. PyTorch's results must be
+given by the converted file, by the original module on the device, in two calls of a session each, and by stock PyTorch on the imitation of NNAPI
+(FOLDER has LEVEL/libneuralnetworks.so). The log of misuse must stay empty. Needs python3-torch."""
 import argparse
 import importlib.util
 import json

@@ -3,7 +3,7 @@
 """run_networks_nnapi.py TAPER FOLDER [BUILDER… | --all] [--level N] [--no-pytorch]
 
 Builds torchvision networks with scripts/oracle/make_zoo.py, converts their traces with `taper optimize --backend nnapi`, and prints the number of
-modules and their share of the arithmetic. The result runs in Taper and, with stock PyTorch, on the double of NNAPI (FOLDER has
+modules and their share of the arithmetic. The result runs in Taper and, with stock PyTorch, on the imitation of NNAPI (FOLDER has
 LEVEL/libneuralnetworks.so). Results must be PyTorch's: floats within 1e-4 of the largest, 8-bit networks within a twentieth of the range (the
 difference is printed in steps). The log of misuse must stay empty. If no part of a network can be converted, the network is listed with the
 reason. Then the networks are converted with PyTorch's layout: if PyTorch's own converter supports a network, both results must be equal word by

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""whole_models.py TAPER FOLDER [NAME…]: runs PyTorch's models on the device "nnapi", with the double of each level (FOLDER has
-LEVEL/libneuralnetworks.so). Results must be equal to the CPU's: floats within 1e-4 of the largest, integers of quantized results within 1.
-The double must log no misuse. The number of compiled operations is checked. With "nnapi!" a model runs completely on the device, or the error
-names the declined operators."""
+"""whole_models.py TAPER FOLDER [NAME…]: runs PyTorch's models on the device "nnapi", with the imitation of each level (FOLDER has
+LEVEL/libneuralnetworks.so). Results must be equal to the CPU's: floats within 1e-4 of the largest, integers of quantized results within 1. The
+imitation must log no misuse. The number of compiled operations is checked. With "nnapi!" a model runs completely on the device, or the error names
+the declined operators."""
 import os
 import re
 import subprocess

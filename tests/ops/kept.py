@@ -7,7 +7,7 @@ of PyTorch, and from then on RECORDED_CASES compares with the kept results. If t
 PyTorch runs again. Ends with "N passed, N failed".
 
 With TAPER_STRIDE=N, PyTorch runs only every Nth of the cases in tests/data/recorded, which the test `recorded` runs, and every N/2th of the cases
-that are too large for it. TAPER_SEED selects which."""
+that are too large for tests/data/recorded. TAPER_SEED selects these cases."""
 import hashlib
 import importlib.util
 import json

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes the completion for zsh, The completion calls zsh's function _arguments.
+// Writes the completion for zsh. The completion calls zsh's function _arguments.
 #include <string.h>
 
 #include "manual/manual.h"
 
-// Writes text inside single quotes, within a part of an argument of _arguments that unquoted brackets and colons would
-// end.
+// Writes text inside single quotes, as a part of an argument of _arguments. Unquoted brackets and colons would end this
+// part.
 static void put_quoted(FILE *file, const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {

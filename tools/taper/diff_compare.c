@@ -87,7 +87,7 @@ diff_figures diff_compare(const diff_record *wanted, const diff_record *got, boo
     f.mismatch =
         !same_sizes(wanted, got) || class_of(a) != class_of(b) || x.count != y.count ||
         (same_dtype && !quantized && a->dtype != b->dtype) ||
-        (!f.integers && (a->quantized == 2 || b->quantized == 2)); // not comparable: records have no scales of channels
+        (!f.integers && (a->quantized == 2 || b->quantized == 2)); // not comparable: a record lacks scales per channel
     for (size_t i = 0; !f.mismatch && i < x.count; i++) {
         const double p = number_at(&x, a, i), q = number_at(&y, b, i);
         add(&f, p, q);

@@ -16,7 +16,7 @@ enum { AROUND = 3, MOST_LAYERS = 64, BAR = 24 };
 
 typedef struct row {
     const diff_match *match;
-    const diff_record *wanted, *got; // records of both sides; NULL if a side has no such result
+    const diff_record *wanted, *got; // records of the result on both sides; NULL for a side that lacks this result
     const diff_record *named;        // the record of `wanted`, or of `got` if `wanted` is NULL
     const diff_record *layer;        // record whose module is printed as the layer; NULL if unknown
     bool diverges;

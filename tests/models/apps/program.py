@@ -151,7 +151,7 @@ class Strings(nn.Module):
 
 
 class Raises(nn.Module):
-    """Raises another error for each number, from nested calls."""
+    """Raises a different error for each number, from nested calls."""
 
     class Inner(nn.Module):
         def forward(self, x: Tensor, n: int) -> Tensor:

@@ -49,7 +49,7 @@ bool prepare_mean(call *c)
     const tensor *in = &c->in[0];
     const size_t count = tensor_count(&c->in[1]);
     uint32_t rank = 0, sizes[DOUBLE_RANK] = {1};
-    // The flag is an int for MEAN, and a bool for the other operations.
+    // The flag that says whether dimensions are kept is an int for MEAN, and a bool for the other operations.
     const bool keep = c->in[2].type == ANEURALNETWORKS_BOOL ? scalar_bool(c, 2) : scalar_int(c, 2) > 0;
     memset(c->axes, 0, sizeof c->axes);
     if (c->in[1].rank != 1) {
