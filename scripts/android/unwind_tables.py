@@ -198,8 +198,8 @@ def order(library):
 
 
 def runs_of(entries, others):
-    """Merges the entries of neighbouring functions that have the same rule. Neighbours may be separated by a few bytes. Functions with other
-    entries are omitted."""
+    """Merges the entries of neighbouring functions that have the same rule. Neighbours may be separated by a few bytes. Functions that have
+    entries in others are omitted."""
     runs, foreign = [], {e.start for e in others}
     apart = True
     for entry in entries:

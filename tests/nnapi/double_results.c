@@ -60,8 +60,8 @@ void results_float(nnapi *n)
     free_compiled(n, &c);
 }
 
-// Computes the same on 8-bit integers, with results in steps of 0.3: the sums 4 6 6 9 of a corner are 13 20 20 30
-// steps, and their mean is 21. A second channel has 0.5 more: 15 22 22 32 steps, with the mean 23.
+// Computes sums of windows on 8-bit integers, with results in steps of 0.3. The sums 4 6 6 9 of a corner are 13 20 20
+// 30 steps, and their mean is 21. A second channel has 0.5 more: 15 22 22 32 steps, with the mean 23.
 static void run_sums(nnapi *n, int32_t type, bool channels)
 {
     const bool is_signed = type == S8;
