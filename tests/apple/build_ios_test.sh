@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# build_ios_test.sh FOLDER TAPER: runs build_ios.sh like the tutorials, for a phone, with the operators of one model, and for both
-# processors of the simulator, and checks the contents of install/.
+# build_ios_test.sh FOLDER TAPER: runs build_ios.sh twice with the operators of one model, as the tutorials do: once for a phone, and
+# once for both processors of the simulator. Checks the contents of install/ after each run.
 set -u
 root=$(cd "$(dirname "$0")/../.." && pwd)
 folder=$1 taper=${2:-}

@@ -22,7 +22,7 @@ FORMS = {
 
 
 def rewrite(source, target, change):
-    """Returns the archive with each record changed by change."""
+    """Writes the archive `source` to the file `target`, with change(name, data) in place of the data of each record."""
     with zipfile.ZipFile(source) as read, zipfile.ZipFile(target, "w") as write:
         for name in read.namelist():
             write.writestr(zipfile.ZipInfo(name), change(name, read.read(name)))

@@ -49,12 +49,13 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
 bool taper_gpu_view_broadcast(const taper_gpu_view *from, const taper_gpu_view *like, taper_gpu_view *view,
                               bool *splat);
 
-// Merges all dimensions except the packed one into three loops, for several views of the same sizes (some strides may
-// be 0). Dimensions that are consecutive in all views are merged. Returns false if more than three remain.
+// Loops over several views of the same sizes: all dimensions except the packed one, merged into at most three loops.
 typedef struct taper_gpu_loops {
     int64_t sizes[3];
     int64_t strides[4][3]; // strides of each view along the three loops
 } taper_gpu_loops;
+// Writes the loops of `count` views to *loops. Neighbouring dimensions become one loop if they are consecutive in
+// memory in every view. Strides of the views may be 0. Returns false if more than three loops remain.
 bool taper_gpu_view_loops(const taper_gpu_view *const *views, size_t count, taper_gpu_loops *loops);
 
 #endif

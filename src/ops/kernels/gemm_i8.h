@@ -56,7 +56,8 @@ typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t ste
 // bytes. Returns 0, with nothing done, if this kernel is not faster for the job than strips of rows.
 typedef int taper_gemm_i8_rows_function(const taper_gemm_i8 *job);
 
-// Writes the marks of a packed panel of `groups` groups.
+// Writes the marks of a packed panel of `groups` groups. They say how many products of 16 bits can be added without
+// overflow (see the packed weights below).
 typedef void taper_gemm_i8_marks_function(const int8_t *panel, size_t groups, int8_t *marks);
 
 typedef struct taper_gemm_i8_entry {

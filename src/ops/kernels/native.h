@@ -143,10 +143,11 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DIVIDED(DIVISION, FMOD, (T)r)                                                                         \
     TAPER_NATIVE_DIVIDED(DIVISION, REMAINDER, (T)((W)r + (((r != 0) & ((r < 0) != (y < 0))) ? (W)y : 0)))
 
-// Operators that have a fast formula, which is exact enough only if the operands fit, and a slow formula for all
-// operands. For complex numbers the slow formula uses doubles, because the fast formula would overflow or be inexact.
-// STEPWISE(operator, type, T, fits, fast, slow): `fits` is true if x and y fit. The fast formula is used if all
-// elements of a step fit.
+// Operators with two formulas: a fast formula, which is exact enough only for operands in a certain range, and a slow
+// formula for all operands. For complex numbers the slow formula uses doubles, because the fast formula would overflow
+// or be inexact. STEPWISE(operator, type, T, fits, fast, slow): `fits` is the condition that x and y are in the range of
+// the fast formula. The kernel computes TAPER_NATIVE_STEP elements at a time, with the fast formula if `fits` is true for
+// each of these elements.
 #define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \
     STEPWISE(DIV, C64, taper_native_pair, taper_native_fits(x, true) & taper_native_fits(y, false),                    \
              taper_native_quotient(x, y), taper_native_wide_quotient(x, y))                                            \
