@@ -172,14 +172,15 @@ TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
     size_t counts[2], free_counts[2] = {0, 0};
     for (size_t t = 0; t < 2; t++) {
         TAPER_TRY(taper_arg_ints(s->call, 3 + t, 0, TAPER_MAX_RANK, dims[t], &counts[t]));
-        bool seen[TAPER_MAX_RANK] = {false};
-        for (size_t i = 0; i < counts[t]; i++) {
+        bool seen[TAPER_MAX_RANK] = {false}, fits = t == 0 || counts[1] == counts[0];
+        for (size_t i = 0; i < counts[t] && fits; i++) {
             const int64_t rank = tensors[t]->rank, at = dims[t][i] < 0 ? dims[t][i] + rank : dims[t][i];
-            if (at < 0 || at >= rank || seen[at] || (t == 1 && counts[1] != counts[0])) {
-                TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT,
-                           "tensordot expects as many different dimensions of both tensors");
-            }
-            seen[at] = true;
+            fits = at >= 0 && at < rank && !seen[at];
+            seen[fits ? at : 0] = true;
+        }
+        if (!fits) {
+            TAPER_FAIL(s->call->run->error, TAPER_ERROR_ARGUMENT,
+                       "tensordot expects as many different dimensions of both tensors");
         }
         for (int64_t d = 0; d < tensors[t]->rank; d++) {
             bool contracted = false;
