@@ -180,8 +180,8 @@ static FILE *open_temporary(output_file *output)
     }
     for (unsigned attempt = 0; attempt < 100; attempt++) {
         snprintf(output->temporary, size, "%s.%ld-%u.tmp", output->path, (long)getpid(), attempt);
-        // The path is registered for removal by a signal handler before the file exists. A file with this name belongs
-        // to this process, or to a process that has ended.
+        // The path is registered for removal by a signal handler before the file exists. The handler can remove it
+        // safely, because a file with this name belongs to this process, or to a process that has ended.
         watch(output->temporary);
         const int descriptor = open(output->temporary, O_WRONLY | O_CREAT | O_EXCL, 0666);
         if (descriptor >= 0) {

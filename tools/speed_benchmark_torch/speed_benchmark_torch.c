@@ -92,7 +92,7 @@ static bool add_input(benchmark *b, const char *dims, size_t dims_length, const 
     return true;
 }
 
-// Returns true if no flag describes inputs. The model's bundled inputs are used if no flag describes inputs.
+// Returns true if no flag describes inputs. The model's bundled inputs are then used.
 static bool says_nothing(const settings *f)
 {
     return !f->no_inputs && f->use_bundled_input < 0 && *f->input_dims == '\0' && *f->input_type == '\0' &&

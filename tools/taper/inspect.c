@@ -336,7 +336,8 @@ static int inspect_checked(inspect_options *options)
     opened_model opened;
     options->model.listing = !running;
     if (options->memory) {
-        // The checks of the device are off, because their run on the CPU would change the memory plan.
+        // The checks that compare the device's results with the CPU's are off, because their runs on the CPU would
+        // change the memory plan that is shown.
         model_options_on_gpu(&options->model, "checks=0");
     }
     // The note about training mode is for models that run.

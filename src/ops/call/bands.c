@@ -51,7 +51,8 @@ static size_t cut(taper_bands *bands, size_t step)
 }
 
 // Bands save time if the results between the calls are too large for the cache, but a few of their rows fit. Returns
-// the bytes saved, or 0.
+// the number of bytes of the results between the calls, which bands keep in the cache. Returns 0 if bands save no time,
+// because these results fit as a whole, or because not even a few of their rows fit.
 static double saved(const taper_run *run, taper_bands *bands)
 {
     enum { MOST_ROWS = 8, LEAST_ROWS = 2, OVERLAPS = 7 };
@@ -68,8 +69,8 @@ static double saved(const taper_run *run, taper_bands *bands)
         }
     }
     bands->least = taper_max_size(halo * OVERLAPS, LEAST_ROWS);
-    // Each thread has a cache of its own. Half of the cache may be filled. Three quarters may be filled if the step is
-    // the smallest step, or if a thread's part has fewer than bands->least rows.
+    // Each thread has a cache of its own. The bands may fill half of it. They may fill three quarters if the step is
+    // the smallest step, or if a thread computes fewer than bands->least rows.
     const size_t half = cache / 2, most = cache / 4 * 3;
     const size_t threads = taper_pool_threads(run->pool);
     const taper_banded *end = bands->stages[bands->count - 1];
@@ -142,8 +143,9 @@ static void run_part(const banded_run *r, size_t image, size_t begin, size_t end
     size_t from = begin, behind = end;
     made[last] = begin;
     for (size_t i = last; i > 0; i--) {
-        // The ring also has room for the rows of padding, so the first step ends at the end of the ring, and the next
-        // step begins at its start. With two rows per step, a stride of 1 and a span of 3, no step wraps around.
+        // The ring starts at row `top`, which may be a row of padding above the image, so the ring also has room for
+        // such rows. The first step then ends at the end of the ring, and the next step begins at its start. With two
+        // rows per step, a stride of 1 and a span of 3, no step wraps around.
         const size_t top = from * bands->stages[i]->stride - bands->stages[i]->pad;
         rows_under(bands->stages[i], from, behind, &from, &behind);
         made[i - 1] = from;

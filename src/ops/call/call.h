@@ -198,8 +198,8 @@ TAPER_MUST_USE taper_status taper_ret_tensor(taper_call *call, size_t at, taper_
 // Does what taper_ret_tensor does, for a caller that knows `target`: the argument that receives the result, or NULL.
 TAPER_MUST_USE taper_status taper_ret_copied(taper_call *call, size_t at, taper_tensor *target, taper_tensor *value);
 // These functions return the argument that receives result `at` (in-place or .out), or NULL for the functional variant.
-// For a TAPER_OP_OUT_COPY row, taper_ret_argument returns the argument, because it may decide the dtype, and
-// taper_ret_target returns NULL.
+// They differ for an operator with TAPER_OP_OUT_COPY, whose result is computed first and then copied into `out`:
+// taper_ret_argument returns `out`, because its dtype may decide the result's dtype; taper_ret_target returns NULL.
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at);
 taper_tensor *taper_ret_target(const taper_call *call, size_t at);
 // Resizes an out tensor to these sizes, as PyTorch does, if its sizes are different. The new strides are the given
@@ -208,8 +208,9 @@ TAPER_MUST_USE taper_status taper_out_resize(taper_call *call, taper_tensor *tar
                                              const int64_t *strides);
 // Fails if elements of the tensor share memory because a dimension is expanded.
 TAPER_MUST_USE taper_status taper_check_expanded(const taper_tensor *tensor, taper_error *error);
-// Fails if elements of a tensor that the call writes share memory, unless the row allows it. Also fails if the tensor
-// shares all or a part of its memory with another argument although the row forbids this.
+// Fails if elements of a tensor that the call writes share memory, unless the operator's row in the operator list
+// allows it. Also fails if the tensor shares all or a part of its memory with another argument although that row
+// forbids this.
 TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);
 // Fails as PyTorch does if elements of two tensors share memory. may_be_whole permits it if every element shares its
 // memory with the element at the same position of the other tensor.

@@ -170,8 +170,8 @@ static void fill_range(void *argument, size_t begin, size_t end)
     f->request->fill_parts(f->request, f->data, begin, end);
 }
 
-// Runs a task while other threads wait for the lock. A thread of the host's pool that waits for parts might run another
-// session, which waits for this lock. Only the library's own threads are therefore used.
+// Runs a task while other threads wait for the lock. While this thread waits for a host's pool, the host may run
+// another session in it, which would wait for the same lock forever. So only the library's own threads are used.
 static taper_status on_our_threads(taper_run *run, taper_range_task task, void *argument, size_t parts, double floats)
 {
     if (taper_pool_is_hosts(run->pool)) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Packed weights in a file for later processes. These processes map the file, so page faults replace packing. The name
-// of a pack is the layout and the kernel it was made for, its numbers, and its tensors. A tensor is identified by the
-// offset of its bytes in the model's file, or by a hash of them if they are not in that file. The whole file is
-// identified by the model, the sources of this build and the word size of the machine. A file that differs in any
-// respect is ignored and written again.
+// of a pack is the layout and the kernel it was made for, the numbers of the kernel's request (taper_pack_request), and
+// the tensors it was made from. A tensor is identified by the offset of its bytes in the model's file, or by a hash of
+// them if they are not in that file. The whole file is identified by the model, the sources of this build and the word
+// size of the machine. A file that differs in any respect is ignored and written again.
 #ifndef TAPER_OPS_PACKS_FILE_H
 #define TAPER_OPS_PACKS_FILE_H
 

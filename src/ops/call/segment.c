@@ -305,7 +305,8 @@ taper_status taper_segment_shapes(const taper_segment *segment, const taper_call
     const taper_val *next = call->args;
     for (const taper_node *node = body->first; node != NULL; node = node->next) {
         in.next = next;
-        // This call does not read the arguments of a node without results, so the loop below counts all arguments.
+        // from_outside is not called for the arguments of a node without results. So it does not advance `next`; the
+        // loop below does, for the arguments of every node.
         taper_shapes_learn(shapes, node, from_outside, &in);
         for (size_t i = 0; i < node->input_count; i++) {
             next += taper_node_in(node, i)->block != body;

@@ -26,8 +26,8 @@ static int native_type(taper_dtype dtype, taper_native native)
     return types[dtype] - 1;
 }
 
-// Returns true for a sum with a factor and for polygamma functions other than the first, which no native kernel
-// computes.
+// Returns true if no native kernel computes the operator with these numbers: a sum with a factor other than 1, or a
+// polygamma function other than trigamma.
 static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_class class_)
 {
     const bool one = class_ == TAPER_EW_C128  ? args->c[0].re == 1 && args->c[0].im == 0

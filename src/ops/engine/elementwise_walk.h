@@ -69,7 +69,8 @@ enum { TAPER_EW_WORK = 16, TAPER_EW_WORK_OF_A_LINE = 20 };
 
 // Sets the side's data and its steps along the result's dimensions; a broadcast dimension has step 0.
 void taper_ew_side_set(taper_ew_side *s, const taper_ew_lines *w, const taper_tensor *tensor, taper_ew_class class_);
-// Computes all elements. If `keeps` is set, the call makes the result, so the walk may be kept for later calls.
+// Computes all elements. `keeps` is true if the result is a new result of the call, so the walk may be kept for later
+// calls.
 TAPER_MUST_USE taper_status taper_ew_lines_run(taper_call *call, taper_ew *ew, const taper_ew_decision *d,
                                                taper_ew_lines *w, bool keeps);
 

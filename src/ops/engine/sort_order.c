@@ -23,8 +23,8 @@ static unsigned lowest_bit(uint64_t word)
     return bit;
 }
 
-// Returns the number of bits of a radix digit for n entries. A pass costs about one step for each entry and each value
-// of the digit.
+// Returns the number of bits of a radix digit for n entries. A pass of the sort takes about n steps, plus one step for
+// each value that the digit can have. So long digits pay only if n is large.
 enum { DIGIT_MOST = 11, FEW = 40, MERGED = 160, RUN = 16 };
 static unsigned digit_bits(size_t n)
 {

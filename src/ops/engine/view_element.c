@@ -29,8 +29,9 @@ taper_status taper_scalar_check(taper_dtype dtype, const taper_scalar *scalar, t
     bool bad = scalar->kind == TAPER_SCALAR_COMPLEX && scalar->im != 0 && !taper_dtype_is_complex(dtype) &&
                dtype != TAPER_BOOL;
     if (range != NULL && taper_dtype_is_integral(dtype)) {
-        const bool whole =
-            dtype == TAPER_I64; // int64: `most` is 2^63, because no double equals the largest int64; every int64 fits
+        // Every integer of a scalar fits into int64. `most` of int64 is 2^63, because no double equals the largest
+        // int64.
+        const bool whole = dtype == TAPER_I64;
         const double least = dtype == TAPER_U8 ? 0 : whole ? -range->most : -range->most - 1;
         if (scalar->kind == TAPER_SCALAR_DOUBLE || scalar->kind == TAPER_SCALAR_COMPLEX) {
             bad |= !(scalar->f >= least && scalar->f <= range->most) || scalar->f >= 0x1p63;

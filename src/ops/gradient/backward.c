@@ -141,7 +141,8 @@ static taper_val given_grad(const taper_tape_request *request, size_t output)
                                                                                   : taper_val_none();
 }
 
-// Fails if an output has no given gradient and more than one element. PyTorch checks this first.
+// Fails if an output has no given gradient and more than one element. This check comes before all others, as in
+// PyTorch.
 static taper_status check_outputs(const taper_engine *e)
 {
     const taper_list *const outputs = e->request->outputs;

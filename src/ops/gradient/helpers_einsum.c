@@ -107,7 +107,8 @@ static taper_step_value expanded(taper_steps *s, taper_step_value value, const c
             value = taper_step_unsqueeze(s, value, (int64_t)d);
         }
     }
-    // These dimensions are counted from the last one, because the dots stand for any number of dimensions.
+    // The dimensions of the labels after the dots are counted from the last dimension, because the dots stand for any
+    // number of dimensions.
     for (size_t d = strlen(labels); dots != NULL && labels + d - 1 > dots; d--) {
         if (!has_label(found, labels[d - 1])) {
             value = taper_step_unsqueeze(s, value, (int64_t)d - (int64_t)strlen(labels) - 1);

@@ -139,7 +139,8 @@ TAPER_STEPS_KERNEL(taper_op_broadcast_like)
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_expand, &s->args[0], taper_steps_ints(s, sizes, rank)));
 }
 
-// Returns the gradient of the tensor into which values were put: 0 where they replaced elements.
+// Returns the gradient of the tensor into which values were put: the gradient of the result, with 0 at the elements
+// that the values replaced.
 TAPER_STEPS_KERNEL(taper_op_without_put)
 {
     const bool accumulate = taper_steps_bool(s, 2);

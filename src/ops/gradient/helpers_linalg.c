@@ -332,8 +332,9 @@ TAPER_STEPS_KERNEL(taper_op_ormqr_steps)
 
 enum { MOST_SINGULAR = 16 }; // rows of a singular matrix for which the adjugate is computed
 
-// Returns a tensor of bools: true for each matrix that is singular, or too close to it for its inverse to be of use.
-// *any tells if one is true. A determinant is at most the product of the rows' lengths (Hadamard).
+// Returns a tensor of bools: true for each matrix that is singular, or so nearly singular that its inverse is useless.
+// *any is true if there is such a matrix. The determinant is compared with the product of the rows' lengths, which is
+// its largest possible magnitude (Hadamard).
 static taper_step_value singular(taper_steps *s, taper_step_value a, taper_step_value det, bool *any)
 {
     const taper_tensor *const matrix = a->as.tensor;

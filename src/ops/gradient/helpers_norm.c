@@ -258,7 +258,8 @@ TAPER_STEPS_KERNEL(taper_op_rrelu_steps)
     return taper_steps_ret(s, 0, taper_step_where(s, positive, &s->args[0], slope));
 }
 
-// Multiplies all pairs of elements, and sums the products with the weights of the pairs.
+// Multiplies each element of the first input by each element of the second input, and sums the products, each times the
+// weight of its pair.
 TAPER_STEPS_KERNEL(taper_op_bilinear_steps)
 {
     const taper_tensor *const weight = s->args[2].as.tensor, *const first = s->args[0].as.tensor;

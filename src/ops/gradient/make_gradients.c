@@ -336,7 +336,7 @@ static bool has_name(const row *r, const char *name)
            strncmp(own, name, length) == 0;
 }
 
-// Finds the types of the items. Removes the code that is generated for this.
+// Compiles the items to find their types, and removes the code that this generates.
 static void type_items(context *c, const expression *e, const char **types)
 {
     for (size_t i = 0; i < e->count; i++) {

@@ -32,7 +32,7 @@ static TAPER_COLD taper_status refuse_out(const taper_call *call)
                "requires grad.");
 }
 
-// Creates the node with its edges and the places of the arguments' first edges.
+// Creates the node with its edges, and notes the index of each argument's first edge.
 static taper_status make_node(taper_call *call, taper_tape_node **node)
 {
     size_t edges = 0;

@@ -295,7 +295,7 @@ taper_status taper_tape_shell(taper_run *run, const taper_tensor *tensor, const 
     return status;
 }
 
-// Returns a tensor with the sizes and the dtype of the argument, whose elements are all the same zero.
+// Returns a tensor with the sizes and the dtype of the argument. All its elements are one zero in memory.
 TAPER_KERNEL(taper_op_shape_of)
 {
     static const int64_t strides[TAPER_MAX_RANK] = {0};

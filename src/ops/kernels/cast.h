@@ -23,9 +23,9 @@ typedef struct taper_cast_pair {
     float re, im;
 } taper_cast_pair;
 
-// CAST(dtype of x, dtype of y, their types, expression of v). A conversion to a narrower integer or to bool does not
-// depend on the sign. The table has no row for I8 if the row for U8 gives the same bits; taper_cast_find then returns
-// the row for U8.
+// CAST(dtype of x, dtype of y, their types, expression of v). A conversion of an integer to an integer that is not
+// wider, or to bool, gives the same bits if x is signed or unsigned. The table has no row for I8 if the row for U8
+// gives the same bits; taper_cast_find then returns the row for U8.
 // clang-format off
 #define TAPER_CASTS(CAST)                                                                                              \
     CAST(U8, F32, uint8_t, float, (float)v)                                                                            \

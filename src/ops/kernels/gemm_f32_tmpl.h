@@ -263,7 +263,7 @@ TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const f
 }
 
 // Computes a tile of rows at equal distances. Loading, comparing and spilling a pointer for each row would take as long
-// as five steps of k. Here each third row has a pointer, and scaled indices reach the two rows after it.
+// as five steps of k. Here every third row has a pointer, and scaled indices reach the two rows after it.
 TAPER_TEMPLATE void even_tile(const size_t mr, const size_t nv, const call *t, const float *w, float *c,
                               const float *add, VT t0, VT t1)
 {

@@ -20,7 +20,8 @@
 #include "ops/kernels/gemm_half_list.inc"
 #undef KERNEL
 
-// Returns the cost of a multiply-add relative to floats. It includes rounding A, or converting the weights of a strip.
+// Returns the cost of a multiply-add, as a multiple of the cost of a multiply-add of floats. It includes rounding A, or
+// converting the weights of a strip.
 static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 {
     // AMX multiplies in a sixteenth of the time of floats; most of the cost is the rounding of A.

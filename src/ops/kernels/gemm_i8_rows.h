@@ -263,7 +263,8 @@ TAPER_TEMPLATE int windows_in_rows(const taper_gemm_i8 *job, size_t step)
 int taper_gemm_i8_rows_avx512vnni(const taper_gemm_i8 *job)
 {
     const size_t tiles = (job->mr + WIDE_ROWS - 1) / WIDE_ROWS;
-    // Every number of rows from 20 on is a sum of sixes and fives.
+    // Tiles of 32 columns have six or five rows. Every number of rows from 20 on is a sum of sixes and fives; the last
+    // condition declines smaller numbers that are no such sum.
     if (!rows_are_for(job) || (job->nc % NR > LANES && job->nc % NR != LANES + LANES / 2) || job->kc > ROWS_INPUTS ||
         tiles * (WIDE_ROWS - 1) > job->mr)
         return 0;

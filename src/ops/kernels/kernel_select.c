@@ -185,7 +185,7 @@ const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu)
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride)
 {
     // An entry of an older instruction set is slower than the taps entry of the best instruction set, and needs a
-    // different packing of weights.
+    // different packing of weights. So an entry must have the block of that taps entry.
     const uint32_t block = taper_dwconv_taps_f32_select(cpu)->block;
     for (size_t i = 0; dwconv_entries[i].name != NULL; i++) {
         const taper_dwconv_entry *e = &dwconv_entries[i];

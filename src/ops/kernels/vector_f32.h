@@ -190,7 +190,8 @@ typedef void taper_gemv_f32_function(size_t n, size_t k, const float *x, const f
                                      const float *bias, float *y, float min, float max);
 // Computes recurrent cells: n units of one row, whose gates are `step` floats apart, with the formulas and gate order
 // of torch.nn.LSTM and GRU. c and h receive the new state. `before` is the previous state, which may be h. `of_state`
-// is the part of GRU's `new` gate that comes from the state; the other gates already contain this part.
+// is the part of GRU's `new` gate that comes from the state; the other gates already contain their parts from the
+// state.
 typedef void taper_lstm_cell_f32_function(size_t n, const float *gates, size_t step, float *c, float *h);
 typedef void taper_gru_cell_f32_function(size_t n, const float *gates, size_t step, const float *of_state,
                                          const float *before, float *h);

@@ -158,8 +158,8 @@ static void dequantize(size_t n, const uint8_t *x, float scale, int32_t zero_poi
 
 static void range(size_t n, const float *x, float *min, float *max)
 {
-    // If a comparison with NaN fails, the extreme found so far is kept. A NaN is therefore only noticed in the sum of
-    // products with 0.
+    // A comparison with a NaN is false, so the minimum and the maximum found so far are kept and do not show the NaN.
+    // The sum of all elements times 0 does: it becomes NaN.
     F low = P(setzero_ps)(), high = low, bad = low;
     const F none = low;
     size_t i = 0;

@@ -86,7 +86,7 @@ static inline int32_t taper_winograd_i8_middle(int32_t sum, int32_t zero_point)
     return (int32_t)((twice - (twice & 1)) / 2);
 }
 
-// Returns true if all sums of a channel are distinct modulo 2^26. magnitudes is the sum of the magnitudes of its
+// Returns true if any two possible sums of a channel differ modulo 2^26. magnitudes is the sum of the magnitudes of its
 // weights.
 static inline bool taper_winograd_i8_holds(uint64_t magnitudes)
 {

@@ -10,7 +10,7 @@ typedef struct bound_class {
     taper_class_function *function; // function that runs methods; NULL if this build has none for the class
 } bound_class;
 
-#ifdef TAPER_WITHOUT_NNAPI // all classes in the list belong to NNAPI, so none has a function
+#ifdef TAPER_WITHOUT_NNAPI // all classes in the list belong to NNAPI, so in a build without NNAPI none has a function
 #define CLASS(id, text, code) {.name = text},
 #else
 #define CLASS(id, text, code) {.name = text TAPER_OP_IF(id, , .function = code)},

@@ -41,8 +41,9 @@ TAPER_KERNEL(taper_op_unary)
     return run_row(call, call->param, 1);
 }
 
-// Runs an operator whose result has the strides of PyTorch's empty_like. For isinf and isfinite this kernel runs only
-// on integers and bools, because PyTorch makes their results without a computation.
+// Runs an operator whose result has the strides of PyTorch's empty_like. isinf and isfinite have these strides only for
+// integers and bools, for which PyTorch fills a new tensor without a computation. For floats their results have the
+// usual strides of elementwise results.
 TAPER_KERNEL(taper_op_unary_like)
 {
     taper_ew ew = taper_ew_make(call->param);

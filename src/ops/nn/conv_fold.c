@@ -102,7 +102,7 @@ static void gather_plane(const patches *p, size_t item, const char *plane, const
             if (begin < end) {
                 (void)position(p, 1, begin, kw, &w);
             }
-            // Cannot overflow: with two blocks or more the stride is shorter than a row.
+            // The product cannot overflow: with two blocks or more the stride is shorter than a row.
             const int64_t step = end - begin > 1 ? p->stride[1] * steps[1] : 1;
             for (int64_t oh = 0; oh < p->blocks[0] && taper_run_goes_on(p->run, (uint64_t)p->blocks[1] * 2); oh++) {
                 const bool inside = position(p, 0, oh, kh, &h);

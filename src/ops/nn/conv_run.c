@@ -121,7 +121,8 @@ static void other_scatter(const conv_job *job, const char *column, int64_t first
     }
 }
 
-// Returns true if consecutive positions have one constant step. This is the step of the last dimension larger than 1.
+// Returns true if consecutive positions have one constant step. *step receives it: the step of the last dimension
+// larger than 1.
 static bool flat(const int64_t *sizes, const int64_t *strides, int64_t *step)
 {
     bool known = false;

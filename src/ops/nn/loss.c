@@ -313,8 +313,8 @@ static taper_tensor *softplus_of(taper_compose *c, taper_call *call, const loss_
     return taper_compose_keep(c, result);
 }
 
-// Computes binary_cross_entropy_with_logits of floats with pos_weight, reduced: it adds (pos_weight - 1) times the part
-// that belongs to the targets.
+// Computes binary_cross_entropy_with_logits of floats with pos_weight, reduced: the loss without pos_weight, plus
+// (pos_weight - 1) * target * log(1 + exp(-x)) for each logit x.
 static taper_status run_positive(taper_call *call, loss_work *work, uint8_t native)
 {
     taper_compose c;

@@ -48,7 +48,8 @@ static void add_block(const channels_job *job, const float *x, size_t pixels, si
     job->vector->fold_rows[TAPER_REDUCTION_SQUARES](pixels, channels, centred, channels, squares);
     job->vector->fold_rows[TAPER_REDUCTION_SUM](pixels, channels, centred, channels, off);
     for (size_t c = 0; c < channels; c++) {
-        // The sum of the centred elements is the rounding error of the mean as a float.
+        // The mean was rounded to a float, so the centred elements do not add up to 0. Their mean is this rounding
+        // error.
         const double rest = (double)off[c] / (double)pixels, least = (double)squares[c] - rest * (double)off[c];
         join(&all[c], have, rest - (double)minus[c], least < 0.0 ? 0.0 : least, (double)pixels);
     }

@@ -33,7 +33,9 @@ static void row_f32(const layer_work *work, const float *restrict x, float *rest
     const double off = *mean - (double)center;
     const double variance = taper_sum_squares_f32(work->run, x, n, center) / (double)n - off * off;
     *inverse = 1.0 / sqrt((variance > 0.0 || variance != variance ? variance : 0.0) + work->eps);
-    if (n == 1 && !work->square) { // PyTorch fuses x * scale - mean * scale, so the result is only the rounding error
+    // PyTorch fuses x * scale - mean * scale. In a row of one element, x is the mean, so only the rounding error
+    // remains.
+    if (n == 1 && !work->square) {
         const float single = 1.0f / sqrtf((float)variance + (float)work->eps);
         const float v = fmaf(x[0], single, -(center * single));
         *inverse = (double)single;

@@ -325,8 +325,8 @@ TAPER_KERNEL(taper_op_adaptive_avg_pool)
     return avg_pool(call, x, &pooling, false, 0);
 }
 
-// Computes adaptive_avg_pool for an output of one pixel. PyTorch computes such a pool as a mean, for any rank: each
-// plane is an image of one channel.
+// Computes adaptive_avg_pool. For an output of one pixel PyTorch computes a mean and accepts an input of any rank.
+// Inputs of other ranks than usual are therefore viewed as one image whose channels are all their planes.
 TAPER_KERNEL(taper_op_adaptive_avg_pool_mean)
 {
     taper_tensor *x, *plain;

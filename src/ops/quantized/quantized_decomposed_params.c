@@ -82,8 +82,8 @@ static void choose_token(const range *r, double least, double most, double *scal
     *point = rint(at_most(at_least(zero, -128), 127));
 }
 
-// Computes and writes the results. least and most are contiguous, in the dtype of the arithmetic. If least is NULL, it
-// equals most.
+// Computes and writes the results. least and most are contiguous, in the dtype of the arithmetic. If least is NULL, the
+// numbers in most are used for both.
 static taper_status give(taper_call *call, const range *r, const taper_tensor *least, const taper_tensor *most,
                          size_t rank, const int64_t *sizes)
 {

@@ -2,7 +2,8 @@
 // Calls with quantized tensors. PyTorch's operators compute with the numbers that a quantized tensor represents, move
 // its elements, or raise an error; an operator must not use the integers as numbers. taper_call_kernel therefore asks
 // this file, before anything is read, which kernel runs a call with such an argument. The operator's row in the
-// operator list decides it, by ON_QUANTIZED( ). Arguments of any type (items of lists) are not examined.
+// operator list decides it, by ON_QUANTIZED( ). Arguments whose declared type is "any" (such as items of lists) are not
+// examined.
 #include "ops/list/op_table.h"
 #include "ops/quantized/quantized.h"
 

@@ -7,7 +7,7 @@
 //                                  2: ("2", [config int16, weight], [bias or None])
 //                                  3: (3, [config…], [None, weight, bias or None])
 //     config: spatial dimensions k, k strides, k paddings, k dilations, k output paddings, groups, 1 if transposed;
-//     a convolution over one dimension is stored as one over two with height 1
+//     a 1-D convolution is stored as a 2-D convolution with height 1
 //   EmbeddingPackedParamsBase      (1, [weight], [], [bits])
 // These functions read such a state and check everything in it, so the reference code and the backends may rely on the
 // result. All pointers are borrowed from the object.

@@ -285,8 +285,8 @@ TAPER_KERNEL(taper_op_qlinear_unpack)
     return return_bias(call, params.bias, params.out, !params.half);
 }
 
-// Fails. These are the overloads of PyTorch 1.3 and earlier, whose packed weights were tensors with a pointer inside. A
-// file cannot contain such a tensor.
+// Always fails. It is the kernel of the overloads of PyTorch 1.3 and earlier, whose packed weights were tensors with a
+// pointer inside. A file cannot contain such a tensor.
 TAPER_KERNEL(taper_op_q_outdated)
 {
     TAPER_FAIL(call->run->error, TAPER_ERROR_UNSUPPORTED,

@@ -50,8 +50,8 @@ TAPER_KERNEL(taper_op_q_part)
     return TAPER_OK;
 }
 
-// Sets the quantizer of squeeze and unsqueeze, also in place: dimensions of size 1 disappear or appear, and the
-// channels keep their axis.
+// Sets the quantizer of the results of squeeze and unsqueeze, also in place: dimensions of size 1 disappear or appear,
+// and the channels keep their axis.
 TAPER_KERNEL(taper_op_q_squeeze)
 {
     taper_tensor *x;
@@ -97,8 +97,8 @@ TAPER_KERNEL(taper_op_q_unsqueeze)
     return taper_tensor_set_quantizer(call->rets[0].as.tensor, &moved, call->run->error);
 }
 
-// Sets the quantizer of view, reshape and flatten: the axis keeps its index, and must still be a dimension with as many
-// channels.
+// Sets the quantizer of the results of view, reshape and flatten: the axis keeps its index, and must still be a
+// dimension with as many channels.
 TAPER_KERNEL(taper_op_q_reshape)
 {
     taper_tensor *x;
@@ -111,8 +111,8 @@ TAPER_KERNEL(taper_op_q_reshape)
     return taper_q_check_tensor(call->run, "self", call->rets[0].as.tensor);
 }
 
-// Sets the quantizer of rearrangements that PyTorch composes of reshapes. Their results are contiguous for any layout
-// of the argument.
+// Sets the quantizer of the results of rearrangements that PyTorch composes of reshapes. Their results are contiguous
+// for any layout of the argument.
 TAPER_KERNEL(taper_op_q_shuffle)
 {
     enum { MOST = 4 };

@@ -129,8 +129,8 @@ static double gamma_number(taper_run *run, taper_rng *rng, double shape, bool si
     return 0;
 }
 
-// Returns a number that is at least the smallest normal number, so that its logarithm is finite. The limit also holds
-// for parameters without a distribution.
+// Returns a number that is at least the smallest normal number, so that its logarithm is finite. The number is raised
+// to this limit even if the distribution does not exist, for example if shape is NaN.
 static double gamma_above(taper_run *run, taper_rng *rng, taper_dtype dtype, double shape)
 {
     const bool single = dtype == TAPER_F32;

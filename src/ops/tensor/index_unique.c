@@ -116,8 +116,8 @@ static taper_status number_rows(const unique *u, int64_t *numbers)
     return TAPER_OK;
 }
 
-// Sets the results with the inverse, which has these sizes, and with the counts. If counted is NULL, the counts follow
-// from starts. A result that is not wanted is an empty vector.
+// Sets result inverse_at to the inverse, which has these sizes, and result counts_at to the counts. If counted is NULL,
+// the counts follow from starts. A result that is not wanted is an empty vector.
 static taper_status ret_counts(taper_call *call, const unique *u, size_t inverse_at, size_t counts_at, bool inverse,
                                taper_tensor *counted, bool counts, size_t rank, const int64_t *sizes)
 {

@@ -72,7 +72,8 @@ static void mark_sixteens(const int8_t *panel, size_t nr, size_t groups, int hal
     for (size_t p = 0; p < pairs; p++) {
         const int8_t *w = panel + 2 * p * step;
         for (size_t i = 0; i < step; i += i % 16 == 7 ? 9 : 1) {
-            // The magnitude of this sum, multiplied by an input of -128, exceeds 16 bits.
+            // If the magnitudes of four weights add up to more than 255, the sum of their products with inputs of -128
+            // may exceed 16 bits.
             if (abs(w[i]) + abs(w[i + 8]) + abs(w[i + step]) + abs(w[i + step + 8]) > 255)
                 marks[p] = TAPER_I8_TWO;
         }

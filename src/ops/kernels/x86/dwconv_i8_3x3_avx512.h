@@ -3,8 +3,8 @@
 // other once, for all outputs that use the column. A dot product adds three of these bytes. For this dot product
 // weights are packed by columns.
 //
-// A register has 64 channels of one run of pixels, 32 of two runs, or 16 of four. A row is divided into these parts; if
-// they are not equally long, the last one repeats some pixels.
+// A register has 64 channels of one run of pixels, 32 of two runs, or 16 of four. So a row of pixels is divided into
+// one, two or four runs, the parts; if they are not equally long, the last part repeats some pixels.
 //
 // Half of the channels are computed at a time: the first eight of every sixteen, or the last eight. Weights, scales,
 // three columns and the sums of two outputs then fit into the registers. Two outputs are converted to bytes together:
