@@ -8,8 +8,8 @@
 //
 // One function implements the functional, in-place and .out variants of an operator. taper_ret_new() returns the tensor
 // that receives the result. The alias annotations of the schema say which one: a new tensor, argument 0 of "add_", or
-// `out` of ".out" (resized). A function that reads its inputs while it writes such a result must allow them to be the
-// same tensor.
+// `out` of ".out" (resized). A function that reads its inputs while it writes such a result must allow the result to be
+// one of these inputs.
 #ifndef TAPER_OPS_CALL_H
 #define TAPER_OPS_CALL_H
 
@@ -81,7 +81,8 @@ struct taper_run {
     struct taper_context *context;  // context that the host's own operators need; NULL if they cannot be called
     // Compiler of the model, for programs made during a run; NULL if there is none.
     const struct taper_compiler *compiler;
-    const struct taper_node *failed; // the plain node of a segment that the error already names, or NULL
+    // Operator of a segment that failed on the CPU and that the error already names, or NULL.
+    const struct taper_node *failed;
     const char *why;   // reason why a backend declined or lost its device, valid while the device is open; or NULL
     bool replan;       // set by a backend to plan the memory of later runs again
     bool is_limited;   // true if the run has a time limit, so a backend should not wait for work that the CPU can do

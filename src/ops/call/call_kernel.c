@@ -30,7 +30,8 @@ taper_status taper_call_kernel(taper_call *call, taper_kernel kernel)
         TAPER_TRY(taper_quantized_kernel(call, &kernel));
     }
     taper_run *const run = call->run;
-    // A fused kernel declines halves, so that the operators of its chain run one by one.
+    // A fused kernel declines a call with half-precision tensors, so that the operators that it combines run one by
+    // one.
     const bool halves = kernel != taper_prepared_call && call->plan == NULL && taper_call_has_halves(call);
     taper_status status;
 #ifdef TAPER_CHECK_SHAPES

@@ -42,8 +42,8 @@ static bool small_result(const taper_schema *schema, const taper_val *args, size
 bool taper_fold(taper_registry *registry, taper_heap *heap, const taper_op *op, const taper_schema *schema,
                 taper_val *args, size_t count, taper_val *result)
 {
-    // Operators without arguments are not folded, except if they return a bool: they then ask about the program, as
-    // is_scripting() does.
+    // An operator without arguments is folded only if it returns a bool: it then asks about the program, as
+    // is_scripting() does, and its answer never changes.
     const bool asks = schema->ret_count == 1 && schema->rets[0].type->kind == TAPER_TYPE_BOOL;
     if ((count == 0 && !asks) || count > TAPER_FOLD_INPUTS || !small_result(schema, args, count)) {
         return false;

@@ -205,7 +205,7 @@ void *taper_prepare_owner(taper_call *call, taper_prepared_run run, void (*relea
         return NULL;
     }
     if (taper_prepared_waited(*call->prepared) && taper_prepared_fits(*call->prepared, call)) {
-        return NULL; // the prepared call exists; it waited for a pack, which is now at its permanent address
+        return NULL; // the existing prepared call still fits; it only waited for its pack to get its permanent address
     }
     for (size_t i = 0; i < call->arg_count; i++) {
         guards += !taper_arg_is_constant(call, i);

@@ -3,7 +3,7 @@
 #ifndef TAPER_OPS_CALL_PREPARED_WAITS_H
 #define TAPER_OPS_CALL_PREPARED_WAITS_H
 
-// Records that the call prepared last, if any, reads this pack at its permanent address.
+// Makes the prepared call of this instruction, if there is one, wait until this pack is at its permanent address.
 static inline void taper_prepared_reads(taper_call *call, const taper_pack *pack)
 {
     if (call->prepared != NULL && *call->prepared != NULL) {

@@ -104,8 +104,8 @@ static bool choose_operands(taper_ew_vector_plan *plan, const taper_ew_op *op, c
     if (plan->spread) {
         return true;
     }
-    // All rows share one vector of factors. A special kernel computes many rows per call, which matters most for short
-    // rows.
+    // If all rows share one vector of factors, a special kernel computes many rows per call. This saves most time if
+    // rows are short.
     if (w->rank > 1 && operands == TAPER_OPERANDS_VV && w->steps[1][1] != w->steps[2][1] &&
         (w->steps[1][1] == 0 || w->steps[2][1] == 0)) {
         plan->scale = op->kernel == TAPER_EW_KERNEL_BINARY + TAPER_BINARY_MUL;

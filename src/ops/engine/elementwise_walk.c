@@ -270,8 +270,8 @@ static taper_status run_shared(taper_ew_lines *w, const taper_ew_inner *inner, t
         job.lines = 0;
     }
     job.segments = (size_t)(w->sizes[0] - 1) / SEGMENT + 1;
-    // There are too few tiles for several threads, and one thread with tiles is faster than several threads with single
-    // lines.
+    // Lines are long and few, so there are too few tiles for several threads. One thread with tiles is faster than
+    // several threads that compute line by line.
     if (job.lines != 0 && job.segments > 1) {
         run_alone(w, inner, args, block);
         return TAPER_OK;

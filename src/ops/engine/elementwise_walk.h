@@ -42,9 +42,10 @@ typedef struct taper_ew_inner {
     taper_ew_loop loop;
     taper_native_function *native; // kernel for elements of their own dtype, or NULL
     taper_native_numbers numbers;
-    taper_lines_f64 *lines;      // kernel for lines of doubles, some of which may be broadcast, or NULL
-    bool swaps;                  // true if the kernel takes the second input first
-    taper_ew_vector_loop floats; // vector kernel for floats; neither unary nor binary is set if there is none
+    taper_lines_f64 *lines; // kernel for lines of doubles, some of which may be broadcast, or NULL
+    bool swaps;             // true if the kernel takes the second input first
+    taper_ew_vector_loop
+        floats; // vector kernel for floats; its members unary and binary are NULL if there is no kernel
 } taper_ew_inner;
 
 // Chooses the fastest code for these sides, whose steps are set. Sets `wanted` and `common` of each side.

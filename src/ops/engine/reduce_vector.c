@@ -51,8 +51,8 @@ bool taper_reduce_vector_fold(const taper_reduce_vector *v, double *acc, const f
     return held;
 }
 
-// Adds m values to m accumulators, or compares the values with the accumulators. The loops are written for the compiler
-// to vectorize.
+// Adds m values to m accumulators, or for extremes replaces the accumulators that the values exceed. Returns false,
+// with acc unchanged, if a float could not represent a value. The loops are written for the compiler to vectorize.
 static bool join_all(const taper_reduce_vector *v, double *acc, const float *values, size_t m)
 {
     bool held = true;

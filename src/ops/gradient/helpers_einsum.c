@@ -121,7 +121,8 @@ static taper_step_value expanded(taper_steps *s, taper_step_value value, const c
                : value;
 }
 
-// Returns the gradient of the factor `of` in a product with `other` (or in a sum, if other is NULL) with gradient grad.
+// Returns the gradient of the factor `of`. grad is the gradient of the product of `of` and `other`, or of a sum over
+// `of` if other is NULL.
 static taper_step_value gradient_of(taper_steps *s, const factor *grad, const factor *other, const factor *of)
 {
     char labels[MOST_LABELS] = "";

@@ -51,7 +51,7 @@ struct taper_tape_node {
                      // numbers follow the order of creation
     uint8_t kind;    // a taper_tape_kind
     bool cuts;       // true for an operator that returns views of parts of argument 0 (select, slice, split)
-    bool freed;      // true after a gradient was computed that did not keep the saved values
+    bool freed;      // true after the computation of a gradient has freed the saved values
     bool visited;    // true during a computation if the outputs depend on the node
     bool wanted;     // true during a computation if a wanted gradient depends on this node
     const taper_op *op;

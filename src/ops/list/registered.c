@@ -127,7 +127,7 @@ static taper_status box(taper_call *call, size_t i, taper_value **boxed)
     return TAPER_OK;
 }
 
-// Adds the function's own message to an error with the status that it returned.
+// Fails with the status that the function returned, and with the message that it put into the error.
 static TAPER_COLD taper_status failed(const registered *r, taper_status status, taper_error *error)
 {
     if ((unsigned)status > TAPER_ERROR_INTERNAL) {

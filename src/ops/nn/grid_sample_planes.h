@@ -85,7 +85,7 @@ static void weigh_block(const grid_work *work, int64_t count, grid_block *b)
     }
 }
 
-// Returns true if a position at (x, y), which is not inside, reads only zeros for any image.
+// Returns true if a position that has taps outside the image has no tap inside, so that its result is 0 for any image.
 static bool is_far(const grid_work *work, float x, float y)
 {
     const float width = (float)work->x.size[2], height = (float)work->x.size[1];

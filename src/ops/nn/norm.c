@@ -274,7 +274,8 @@ static void running_update(const batch_args *args, int64_t channel, double mean,
     }
 }
 
-// Computes the mean and the sum of squared distances of a channel. Both follow from these two numbers of each sample.
+// Computes the mean of a channel and the sum of squared distances from it, out of the same two numbers for each
+// sample's part of the channel.
 static void batch_combine(const norm_work *work, int64_t channel, double *mean, double *squares)
 {
     const int64_t samples = work->norm.x.n, channels = work->norm.x.c;

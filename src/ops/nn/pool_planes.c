@@ -462,7 +462,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
 
 // ---- planes with a result of one element
 
-// Pools contiguous planes to one element each. A sum starts with 0, so that -0 becomes 0.
+// Pools planes of one element: copies the elements. An average adds 0 to them, because its sum starts with 0, so that
+// -0 becomes 0.
 static void copy_range(void *argument, size_t begin, size_t end)
 {
     const taper_pool_planes *job = argument;

@@ -73,8 +73,8 @@ static bool lines_in_order(const int64_t *keys, int64_t size, int64_t count)
     return in_order;
 }
 
-// Makes the keys of the sorted numbers, in the order that the sorter gives. PyTorch's search continues after a NaN, so
-// the key of NaN is the smallest.
+// Makes the keys of the sorted numbers, in the order that the sorter gives. PyTorch's search goes on to the right of a
+// NaN as if it were the smallest number, so the key of NaN is the smallest.
 static taper_status sorted_keys(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor *sorter, int64_t size,
                                 taper_tensor **result)
 {
