@@ -59,7 +59,7 @@ typedef enum taper_ew_promote {
 typedef enum taper_ew_result {
     TAPER_EW_SAME, // the result has the common dtype
     TAPER_EW_BOOL, // the result is bool; the loops write uint8_t
-    TAPER_EW_REAL  // for a complex dtype the result has its real dtype, and the loop writes double
+    TAPER_EW_REAL  // for a complex dtype the result has the dtype of its real part, and the loop writes double
 } taper_ew_result;
 
 typedef enum taper_ew_layout {

@@ -87,8 +87,8 @@ static taper_step_value advance(taper_steps *s, const sequences *q, taper_step_v
     return taper_step_where(s, taper_step_unsqueeze(s, lasts, 1), next, alpha);
 }
 
-// Adds 0 with the gradient of the sum of all probabilities. PyTorch's gradient of the loss has this summand, which a
-// log_softmax before the loss removes.
+// Adds a summand that is always 0, but whose gradient is the gradient of the sum of all probabilities. PyTorch's
+// gradient of the loss has this summand, which a log_softmax before the loss removes.
 static taper_step_value with_probabilities(taper_steps *s, const sequences *q, taper_step_value logs,
                                            taper_step_value loss)
 {

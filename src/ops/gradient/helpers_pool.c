@@ -223,7 +223,7 @@ TAPER_STEPS_KERNEL(taper_op_adaptive_avg_pool_gradient)
 
 // ---- resizing
 
-// Returns the matrix of one dimension: resizes the unit matrix, each row of which is an image of one column.
+// Returns the matrix of one dimension: each row of the unit matrix is resized as an image of one column.
 static taper_step_value resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs,
                                       taper_step_value align, taper_step_value scale)
 {

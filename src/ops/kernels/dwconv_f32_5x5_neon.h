@@ -19,9 +19,8 @@ enum { OUTPUTS = 7, MOST_ROWS = 7, MOST_COLUMNS = 17 };
 typedef struct block {
     const float *in[MOST_ROWS]; // NULL for a row of padding
     size_t in_step;             // step to the next column
-    size_t absent;              // four bits, each set if that column is padding: the first, the second, the last but
-                                // one, the last
-    const float *w;             // bias of a block of channels, then weights
+    size_t absent; // bits for the first, the second, the last but one and the last column: set if the column is padding
+    const float *w; // bias of a block of channels, then weights
     float *out[2];
     size_t out_step[2];
     const float *bounds; // minimum and maximum, or NULL

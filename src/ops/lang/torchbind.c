@@ -82,7 +82,7 @@ taper_status taper_torchbind_call(taper_run *run, taper_object *object, const ch
         args++;
         count--;
     }
-    // These functions read elements, so tensors that are still on a device must be fetched.
+    // The methods read elements of their arguments, so tensors that are still on a device must be fetched.
     for (size_t i = 0; TAPER_DEVICES && i < count; i++) {
         TAPER_TRY(taper_settle(run, args[i]));
     }

@@ -40,7 +40,7 @@ const void *taper_row_param(const taper_op *op);
 #define TAPER_OP(id) TAPER_OP_OR_NULL(id, &taper_ops[TAPER_ROW_##id])
 // Returns true if op is the row `of` or an overload of it.
 bool taper_row_is_overload(const taper_op *op, const taper_op *of);
-// taper_node_calls returns true if the node calls this operator (a row of the list). The second function also returns
+// taper_node_calls returns true if the node calls this operator (a row of the list). taper_node_calls_any also returns
 // true for an overload of the operator.
 inline bool taper_node_calls(const taper_node *node, const taper_op *op)
 {

@@ -623,7 +623,8 @@ taper_status taper_pool_planes_run(taper_run *run, const taper_pool_planes *give
 {
     const taper_pooling pooling = regular(given->pooling);
     taper_pool_planes job = *given;
-    // PyTorch allows any stride for a dimension with one element. The address after the last row must stay in range.
+    // PyTorch allows any stride for a dimension with one element. The loops compute the address after the last row, so
+    // they do not accept strides that are very large.
     const bool far = ((uint64_t)job.x.stride[0] | (uint64_t)job.x.stride[1]) >> 28 != 0;
     if (!TAPER_REDUCES || run->portable || far || job.x.stride[2] != 1 || job.y.stride[2] != 1 ||
         (job.indices != NULL && job.where.stride[2] != 1)) {

@@ -38,7 +38,8 @@ typedef struct taper_qembedding_params {
 } taper_qembedding_params;
 
 TAPER_MUST_USE taper_status taper_qlinear_open(taper_run *run, taper_object *object, taper_qlinear_params *params);
-// Reads the packed parameters in object. rank is 2 or 3 if that class is required, or 0 if either is accepted.
+// Reads the packed parameters in object. rank is 2 or 3 to require an object of Conv2d or Conv3d, or 0 to accept either
+// of them.
 TAPER_MUST_USE taper_status taper_qconv_open(taper_run *run, taper_object *object, size_t rank,
                                              taper_qconv_params *params);
 TAPER_MUST_USE taper_status taper_qembedding_open(taper_run *run, taper_object *object,

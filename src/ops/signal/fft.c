@@ -335,7 +335,8 @@ TAPER_KERNEL(taper_op_fft)
     TAPER_TRY(arg_norm(call, 3, op->forward, &mode));
     const bool real = op->kind == TAPER_FFT_C2C && !op->many && !taper_dtype_is_complex((taper_dtype)x->dtype);
     const taper_tensor *out = taper_ret_target(call, 0);
-    // PyTorch conjugates these results in place, in `out`, so it cannot convert the dtype.
+    // PyTorch conjugates the results of these inverse transforms in `out` itself, so `out` must have the dtype of the
+    // result.
     const taper_dtype dtype = x->dtype == TAPER_F64 ? TAPER_C128 : TAPER_C64;
     if (out != NULL && !op->many && !op->forward && (real || op->kind == TAPER_FFT_R2C) && out->dtype != dtype) {
         return taper_fail(call->run->error, TAPER_ERROR_ARGUMENT, "Found dtype %s but expected %s",

@@ -109,7 +109,7 @@ static taper_status requantize(taper_run *run, taper_tensor *to, const taper_ten
         table[(uint8_t)q] = (uint8_t)((int)held & 0xff);
     }
     TAPER_TRY(taper_tensor_move(run, to, from));
-    // These functions replace each byte of `to` by its entry in the table.
+    // The loop replaces each byte of `to` by its entry in the table.
     int64_t steps[TAPER_MAX_RANK];
     taper_walk walk;
     taper_tensor_steps(to, 1, steps);

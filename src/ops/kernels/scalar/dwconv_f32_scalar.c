@@ -15,7 +15,7 @@ size_t taper_dwconv_f32_chunk(const taper_dwconv_entry *entry, size_t channels, 
         return channels;
     const size_t chunk = l1_bytes / (in_width * sizeof(float) * rows + 1) / entry->block * entry->block;
     // If a chunk has less than 512 contiguous bytes of a row, cache misses cost more time than the L1 cache saves
-    // (measured).
+    // (measured). So all channels are then one chunk.
     return chunk < 128 || chunk > channels ? channels : chunk;
 }
 

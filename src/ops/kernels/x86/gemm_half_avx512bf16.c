@@ -14,8 +14,9 @@
 #define SPLIT 4 // partial sums of a tile of one row, which hide the latency of the dot product
 
 enum {
-    PAIRS = 256,            // number of pairs of k in a block of A
-    PITCH = PAIRS + VN,     // number of pairs from one row of the block to the next; whole vectors are written
+    PAIRS = 256, // number of pairs of k in a block of A
+    // Number of pairs from one row of the block to the next, with space for a whole vector after the last pair.
+    PITCH = PAIRS + VN,
     MOST_PIECES = PAIRS,    // largest number of pieces in a block
     ROW_BYTES = 2 * NR * 2, // size in bytes of the weights of two k, for all columns
     FETCH_AHEAD = 8192      // distance of prefetches in bytes, see gemm_f32_avx512.c
