@@ -29,8 +29,8 @@ TAPER_MUST_USE taper_status taper_q_input_told(taper_run *run, taper_tensor *ten
                                                taper_q_input *input);
 void taper_q_input_close(taper_q_input *input);
 
-// Computes scale and zero point of integers in range for numbers from min to max, as dynamic layers do. Fails if min or
-// max is infinite.
+// Computes the scale and zero point with which the integers of `range` represent the numbers from min to max, as
+// dynamic layers do. Fails if min or max is infinite.
 TAPER_MUST_USE taper_status taper_q_choose(taper_run *run, taper_q_range range, float min, float max, double *scale,
                                            int64_t *zero_point);
 
