@@ -69,8 +69,8 @@ typedef struct taper_packs_item {
     const taper_pack_name *name;
     const void *data;
     size_t bytes;
-    const uint64_t *sum; // expected sum of bytes that were not checked, or NULL; a pack whose bytes have a different
-                         // sum is not written
+    const uint64_t *sum; // checksum that the bytes must have if they were not checked yet; a pack whose bytes have
+                         // another checksum is not written. NULL: the bytes are written without a check
 } taper_packs_item;
 
 // Appends the packs of the mapped file that were not requested, unless they are many times the size of the model. items

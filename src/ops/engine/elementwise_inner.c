@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes the elements of a line for the elementwise engine. The code chooses a kernel for the elements' own dtype
-// (ops/kernels/native.h), a kernel for floats (ops/kernels/vector_f32.h), or the operator's loop for its class. It also
-// converts elements to and from the dtype that the chosen kernel or loop needs.
+// (ops/kernels/native.h), a kernel for floats (ops/kernels/vector_f32.h), or the operator's loop for the class of the
+// arithmetic (taper_ew_class). It also converts elements to and from the dtype that the chosen kernel or loop needs.
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/elementwise_walk.h"
 

@@ -24,7 +24,7 @@ typedef enum taper_tape_kind {
     TAPER_TAPE_OP,      // a call of an operator with derivatives
     TAPER_TAPE_UNKNOWN, // a call of an operator without derivatives: a gradient through it is refused
     TAPER_TAPE_LEAF,    // a tensor that was given, and not computed
-    TAPER_TAPE_SLICES,  // a write to a view, for the view's base: the base's node after the write
+    TAPER_TAPE_SLICES,  // the node that a view's base gets when the view is written to
     TAPER_TAPE_VIEW     // a view whose base was written to after the view was made
 } taper_tape_kind;
 

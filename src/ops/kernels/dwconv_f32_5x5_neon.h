@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise 5x5 convolution with NEON, for dwconv_f32_neon.c: two rows of seven outputs, four channels at a time. Each
-// input is loaded once, and multiplied with the weights of one kernel row for each of the two output rows. There are
-// seven outputs because the sides of usual maps are multiples of 7; otherwise the last block of a row starts earlier.
-// It is in assembler, which needs 1.6 instructions per product; gcc 12 emitted 3.1.
+// input is loaded once, and multiplied with the weights of one kernel row for each of the two output rows. A block
+// has seven outputs per row because the widths of usual maps are multiples of 7. For other widths the last block of a
+// row overlaps the block before it. The kernel is in assembler and needs 1.6 instructions per product; gcc 12 emitted
+// 3.1.
 #ifndef TAPER_KERNELS_DWCONV_F32_5X5_NEON_H
 #define TAPER_KERNELS_DWCONV_F32_5X5_NEON_H
 

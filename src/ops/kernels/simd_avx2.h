@@ -183,7 +183,7 @@ TAPER_TEMPLATE void v_transpose(V *v)
         t[i + 1] = _mm256_unpackhi_ps(v[i], v[i + 1]);
     }
     TAPER_UNROLL
-    for (int i = 0; i < 8; i += 4) { // combines pairs to four rows
+    for (int i = 0; i < 8; i += 4) { // combines two pairs of rows: each half then has one column of four rows
         v[i] = _mm256_shuffle_ps(t[i], t[i + 2], 0x44);
         v[i + 1] = _mm256_shuffle_ps(t[i], t[i + 2], 0xEE);
         v[i + 2] = _mm256_shuffle_ps(t[i + 1], t[i + 3], 0x44);

@@ -9,7 +9,7 @@
 #define OUT_SAME T
 #define OUT_BOOL uint8_t
 
-// Loops for float, then for double.
+// Loops for float and double: the list is included once for each type.
 #define BINARY_F(name, promotion, result, scalars, f)                                                                  \
     TAPER_EW_LOOP2(LOOP(name), OUT_##result, T, TAPER_EW_NUMBERS_F(T), f)
 #define BINARY_I(name, promotion, result, scalars, i)

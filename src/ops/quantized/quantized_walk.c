@@ -3,7 +3,9 @@
 #include "ops/quantized/quantized_walk.h"
 #include "ir/walk.h"
 
-enum { OPERANDS = 3, PIECE = 1 << 16 }; // PIECE: a multiple of two vectors
+// PIECE is the largest number of elements in one call. It is a multiple of the elements of two vectors, so that all
+// pieces except the last consist of whole pairs of vectors.
+enum { OPERANDS = 3, PIECE = 1 << 16 };
 
 typedef struct walk_dim {
     int64_t size, step[OPERANDS];

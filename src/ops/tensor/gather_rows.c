@@ -9,8 +9,9 @@ typedef struct gather_job gather_job;
 // A loop over a row. Returns false if an index is out of bounds.
 typedef bool row_function(const gather_job *job, const int64_t *index, char *table, char *other, size_t n);
 
-// The dimensions of the index, with neighbours joined where one step leads through both. An index that was expanded
-// over the elements of a row of the table has one dimension for these elements. The steps are in elements.
+// The dimensions of the index, without those of size 1. Two neighbouring dimensions are joined if one stride covers
+// both in the index, the table and the other tensor. For example, if the index was expanded to whole rows of the table,
+// the elements of such a row become one dimension. Strides are in elements.
 typedef struct gather_dims {
     size_t rank; // at least 1
     int64_t sizes[TAPER_MAX_RANK], index[TAPER_MAX_RANK], table[TAPER_MAX_RANK], other[TAPER_MAX_RANK];

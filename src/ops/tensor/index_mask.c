@@ -93,7 +93,7 @@ static taper_status check_mask(taper_call *call, const char *name, const taper_t
         memcpy(to + (width)*k, from + (width) * (size_t)at[k], (width));                                               \
     }
 
-// Selects elements if x and mask are contiguous.
+// Selects elements. x and mask must be contiguous.
 static taper_status select_rows(taper_call *call, const taper_tensor *x, const taper_tensor *mask,
                                 taper_tensor **result)
 {

@@ -40,8 +40,9 @@ static inline double taper_roi_step(const taper_roi_work *work, double value)
 
 // Reads the arguments and makes the results. Arguments 0 and 1 are the input and rois; `at` is the scale, at + 1 and at
 // + 2 are the pooled height and width. sensitive is set for position-sensitive operators. last is set if the channels
-// are the last dimension of input and output. columns is the number of columns of a region. short_regions is set if
-// rois may lack the sample.
+// are the last dimension of input and output. columns is the number of columns of rois: 5, or 6 for rotated
+// regions. short_regions is set if rois may lack the first column, the index of the image in the batch, which is then
+// 0.
 TAPER_MUST_USE taper_status taper_roi_begin(taper_call *call, size_t at, bool sensitive, bool last, int64_t columns,
                                             bool short_regions, taper_roi_work *work);
 TAPER_MUST_USE taper_status taper_roi_read(const taper_call *call, const taper_roi_work *work, int64_t k,
