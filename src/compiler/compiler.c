@@ -20,7 +20,8 @@ typedef struct pass {
 
 // In a build without drafts, the compiler optimizes models while they are loaded and writes no files. A build without
 // passes is small and runs models that were prepared elsewhere. While loading, such a build runs only the passes whose
-// results no file can store, and the passes that these passes need. Summaries are shown to people who choose passes.
+// results no file can store, and the passes that these passes need. The summaries of passes are only in builds with
+// drafts, because they are shown to people who choose passes for a draft.
 #ifdef TAPER_WITH_DRAFTS
 #define SUMMARY(text) text
 #else
@@ -145,16 +146,10 @@ static bool hides_gradients(const taper_compilation *compilation, const pass *p)
 {
     static const taper_pass_function hiding[] = {
 #ifdef TAPER_WITH_PASSES
-        taper_pass_narrow_weights,
-        taper_pass_signed_products,
-        taper_pass_expanded_heads,
-        taper_pass_recompose,
+        taper_pass_narrow_weights, taper_pass_signed_products, taper_pass_expanded_heads, taper_pass_recompose,
         taper_pass_conv1d_to_conv2d,
 #ifdef TAPER_WITH_DRAFTS
-        taper_pass_prepack,
-        taper_pass_fuse_clamp,
-        taper_pass_fuse_add_relu,
-        taper_pass_hoist_packed,
+        taper_pass_prepack, taper_pass_fuse_clamp, taper_pass_fuse_add_relu, taper_pass_hoist_packed,
 #endif
         taper_pass_cse, // a request for a gradient frees what was recorded for the requested value, so two equal values
                         // must remain two

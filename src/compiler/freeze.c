@@ -133,9 +133,9 @@ static bool is_constant(taper_compilation *compilation, taper_val value)
     }
 }
 
-// Returns in *constant the constant for an attribute, a reference. In the portable stage its tensors no longer require
-// gradients, as in PyTorch's freezing. PyTorch's CPU engine refuses weights that require gradients, and also images
-// computed from such weights.
+// *constant receives the constant that replaces an attribute; the caller owns this reference. In the portable stage its
+// tensors no longer require gradients, as in PyTorch's freezing. PyTorch's CPU engine refuses weights that require
+// gradients, and also images computed from such weights.
 static taper_status constant_of(taper_compilation *compilation, taper_val value, taper_val *constant)
 {
     *constant = value;

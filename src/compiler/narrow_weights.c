@@ -47,8 +47,8 @@ static int64_t constant_group(const taper_node *node, int64_t in)
     return fits ? items[1].as.i : 0;
 }
 
-// Returns true if argument `index` is a constant tensor with `count` real numbers, one for each group. If may_be_none,
-// also returns true for None, with *numbers NULL.
+// Returns true if argument `index` is a constant tensor with `count` real numbers, one for each group. If may_be_none
+// is set, also returns true for None, and sets *numbers to NULL.
 static bool constant_numbers(const taper_compilation *compilation, const taper_node *node, size_t index, int64_t count,
                              bool may_be_none, taper_tensor **numbers)
 {

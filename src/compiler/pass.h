@@ -93,7 +93,7 @@ void taper_written_storages_free(taper_compilation *compilation);
 // Returns true if a graph may write to this tensor, list or dict, or to a tensor in this tuple or list. Also returns
 // true if the answer is unknown.
 bool taper_is_written(const taper_compilation *compilation, taper_val value);
-#else // the callers of these functions do not need an answer, or are not in this build
+#else // in builds without passes, the callers of these functions do not need an answer, or are absent
 static inline taper_status taper_written_storages_find(const taper_compilation *compilation)
 {
     (void)compilation;

@@ -99,7 +99,8 @@ static taper_status make_layer(const rewriter *r, const taper_quantize_step *ste
     if (!taper_layer_match(r->compilation, node, &layer)) {
         return TAPER_OK;
     }
-    // If the input is the result of a previous dynamic step, its number is new and the plan has no facts about it.
+    // If the input is the new result of a previous dynamic step, the plan has no facts about it. The plan's facts are
+    // then read by the number of the value that this result replaced.
     const uint32_t input =
         is_our_dequantize(layer.input->node) ? layer.input->node->own.quantized.value : layer.input->id;
     const taper_status status = taper_pack_layer(r->q, r->compilation, &layer, input, &object);

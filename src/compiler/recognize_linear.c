@@ -26,8 +26,8 @@ static taper_status transposed_weight(taper_compilation *compilation, taper_node
         return TAPER_OK;
     }
     const taper_tensor *matrix = constant_tensor(compilation, value, 2);
-    // The transpose of a constant with several users is not made, because each user would need a copy. A copy also has
-    // no gradient.
+    // The transpose of a constant with several users is not made, because each user would need a copy. The copy would
+    // also not pass a gradient to the constant.
     if (matrix == NULL || !taper_value_used_once(value) || (compilation->takes_gradients && matrix->requires_grad)) {
         return TAPER_OK;
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Writes values: containers, objects, tensors. A value that several containers hold gets a memo slot when it is
-// complete, as in PyTorch; a value with a single holder needs no slot. A value that contains itself is therefore
-// refused.
+// complete, as in PyTorch; a value with a single holder needs no slot. A value that contains itself would need its own
+// slot before it is complete, so it is refused.
 #include "format/name_sort.h"
 #include "format/pickle_write.h"
 #include "format/saved_value.h"

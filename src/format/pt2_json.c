@@ -148,7 +148,7 @@ taper_status taper_pt2_record(taper_pt2 *r, const taper_zip_entry *entry, taper_
     if (status == TAPER_OK) {
         status = taper_json_end(&r->json);
     }
-    r->json.what = "the program"; // the old name must not remain, because the name of the record is freed
+    r->json.what = "the program"; // `what` must not keep the record's name, because that name is freed
     taper_record_free(&r->archive.zip, &record);
     return status;
 }

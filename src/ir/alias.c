@@ -181,7 +181,8 @@ static bool may_share(const taper_node *node, size_t output, size_t input)
         is_generic(ret->type)) {
         return true;
     }
-    if (ret->alias != 0) { // a letter that no argument has, as in (b|a), may alias any argument
+    if (ret->alias !=
+        0) { // a letter of the alias annotation that no argument has, such as b in (b|a), may stand for any argument
         return ret->alias == argument->alias || !has_alias_letter(node, ret->alias);
     }
     return is_container(ret->type) && is_container(argument->type);
@@ -286,7 +287,8 @@ static bool reads_items(const taper_value_use *use)
     }
     for (size_t o = 0; o < user->schema->ret_count; o++) {
         const taper_type *ret = without_optional(user->schema->rets[o].type);
-        // If a result is a type variable, it is an item, because the argument is a list or dict of that variable.
+        // If the type of a result is a type variable, the result is an item, because the argument is a list or dict
+        // whose item type is this variable.
         if (!is_plain_type(ret) && ret->kind != TAPER_TYPE_TENSOR && ret->kind != TAPER_TYPE_VARIABLE) {
             return false;
         }

@@ -48,7 +48,8 @@ static taper_shape convolved(const taper_infer_call *call)
     if (at == 2) {
         shape.sizes[0] = x.sizes[0];
     }
-    // In PyTorch, a result without input channels has no output channels either, whatever the sizes of the weight.
+    // In PyTorch, the result of a convolution without input channels has no output channels, even if the sizes of the
+    // weight state some.
     const bool nothing = weight.sizes[1] == 0;
     int64_t channels = weight.sizes[0];
     if (w.transposed && (weight.sizes[1] == TAPER_UNKNOWN || groups == TAPER_UNKNOWN ||

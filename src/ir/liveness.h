@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Marks the last use of every value (taper_ir_input.last). If a branch or a loop does not use a value, its register is
-// listed in taper_block.clears. These registers are cleared when a block of an If is entered, or after a loop.
+// Marks the last use of every value (taper_ir_input.last). A value may have its last use in only one branch of an If,
+// or inside a loop. taper_block.clears lists the registers of such values, which are cleared when the other branch is
+// entered, or after the loop.
 #ifndef TAPER_IR_LIVENESS_H
 #define TAPER_IR_LIVENESS_H
 

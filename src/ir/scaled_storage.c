@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storages whose rows are the rows of another storage, each times a factor, computed while they are written.
+// Scaled storages: each row is a row of another storage times a factor. The bytes of a scaled storage are computed only
+// while they are written to a file, or when taper_storage_settle is called.
 #include "ir/scaled_storage.h"
 
 #include "ir/storage.h"

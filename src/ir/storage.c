@@ -16,8 +16,9 @@ static taper_storage *new_storage(taper_heap *heap, taper_storage_kind kind, voi
     return storage;
 }
 
-// Returns the size of the block for these bytes. It is at least the size of a large block, because kernels may read
-// past the end, even if there are only four bytes.
+// Returns the size of the block for a storage of `bytes` bytes: at least 1 KiB. Only blocks of 1 KiB or more have
+// TAPER_OVERREAD readable bytes after them (ir/heap_blocks.h), and kernels may read past the end of even a four-byte
+// tensor.
 static size_t block_size(size_t bytes)
 {
     return taper_max_size(bytes, 1024);

@@ -90,7 +90,7 @@ static unsigned count_cores(const char *root, const unsigned char *allowed, size
 
 // ---- caches
 
-// Raises each size in *caches to the size of this CPU's cache, if the cache is larger than the size.
+// Raises each size in *caches to the size of this CPU's cache of the same level, if that is larger.
 static void add_caches(const char *root, size_t cpu, taper_caches *caches)
 {
     char text[TEXT_BYTES], name[32];
@@ -202,8 +202,8 @@ static unsigned at_most_quota(const char *root, unsigned most)
 
 unsigned taper_cores_count(const char *root, const unsigned char *allowed, size_t count)
 {
-    // A small core has less than half the capacity of the strongest core. If the kernel does not report capacities,
-    // which it has measured, the frequencies of cores are compared; these differ less than the capacities.
+    // A small core has less than half the capacity of the strongest core. Linux reports the capacities that it has
+    // measured. Without this report, the frequencies of the cores are compared, which differ less than the capacities.
     unsigned cores = count_cores(root, allowed, count, "cpu_capacity", 50);
     if (cores == 0) {
         cores = count_cores(root, allowed, count, "cpufreq/cpuinfo_max_freq", 70);

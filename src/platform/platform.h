@@ -32,12 +32,12 @@ void taper_unmap(taper_mapping *mapping);
 // Tells the system that the pages of [data, data + size) are not needed for now. They are read from the file again when
 // they are accessed.
 void taper_map_unneeded(const void *data, size_t size);
+// The size of a large page in bytes, on x86 and on ARM with small pages of 4 KB.
+enum { TAPER_LARGE_PAGE = 2 << 20 };
 // Asks the system for large pages for [data, data + size). The memory must not have been used yet, and will be used
 // repeatedly, so that larger pages save address translations. This function touches the pages one by one. If large
 // pages take longer than small pages, this process asks for no more of them: a kernel may have to compact memory for a
-// large page, or a hypervisor to find one. The size of a large page in bytes, on x86 and on ARM with small pages of 4
-// KB.
-enum { TAPER_LARGE_PAGE = 2 << 20 };
+// large page, or a hypervisor to find one.
 void taper_map_large(void *data, size_t size);
 
 // ---- time and CPU

@@ -70,9 +70,10 @@ static void look(weight_walk *walk, taper_val value, int depth)
         walk->integers |= t->dtype == TAPER_I8 && (t->rank == 2 || t->rank == 3);
         walk->transforms |= (t->dtype == TAPER_F32 || t->dtype == TAPER_QI8) && t->rank == 4 && t->sizes[2] == 3 &&
                             t->sizes[3] == 3 && t->sizes[0] >= LEAST_CHANNELS && t->sizes[1] >= LEAST_CHANNELS;
-        // Layers with few outputs, or with few inputs in a group (the second size of a weight). Groups with one input
-        // are excluded, because such a weight is of a depthwise convolution. Groups with three inputs are excluded,
-        // because the first layer of networks for photographs is computed as a matrix product.
+        // `planes` is true if there are layers with few outputs, or with few inputs in a group (the second size of a
+        // weight). Groups with one input are excluded, because such a weight is of a depthwise convolution. Groups with
+        // three inputs are excluded, because the first layer of networks for photographs is computed as a matrix
+        // product.
         walk->planes |=
             t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 && t->sizes[2] < MOST_SIDE &&
             t->sizes[3] < MOST_SIDE &&
@@ -210,8 +211,9 @@ taper_status taper_inspect_config(const taper_model *model, taper_write_function
         taper_text_format(&text, " 1\n");
         const size_t length = strlen(need->name);
         if (!is_class && need->overload[0] == '\0' && length > 4 && strcmp(need->name + length - 4, "_out") == 0) {
-            // An operator "add_out" would have the id of "add.out". If the list contains both, the id of "add_out" ends
-            // with one more underscore, so this code writes both ids.
+            // Both the operator "f_out" and the overload "f.out" have the id f_out. If the operator list contains both
+            // of them, it uses the id f_out_ for the operator "f_out". This code does not know the list, so it defines
+            // TAPER_USE_ for f_out and for f_out_.
             taper_text_format(&text, "#define TAPER_USE_");
             add_id(&text, need->name);
             taper_text_format(&text, "_ 1\n");

@@ -181,7 +181,7 @@ bool taper_session_is_busy(const taper_session *session)
     return (atomic_load_explicit(&((taper_session *)(uintptr_t)session)->use, memory_order_relaxed) & IN_USE) != 0;
 }
 
-// Trims or destroys the session, as the bit requests. If a call is active, this happens at the end of the call.
+// Trims or destroys the session, as the bit `what` requests. If a call is active, this happens at the end of the call.
 static void ask_for(taper_session *session, unsigned what)
 {
     if (session != NULL &&

@@ -75,9 +75,9 @@ static bool divides(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floordiv_int)) || taper_node_calls(node, TAPER_OP(aten_remainder_int));
 }
 
-// Returns true if the segment can return the sizes that the node computes, as it returns tensors. The sizes must be
-// integers that depend only on constants and on values made inside the claim, because any other number could differ in
-// each call. Returns false for a division by a number that may be zero.
+// Returns true if the sizes that the node computes can be results of the segment, which otherwise are tensors. The
+// sizes must be integers that depend only on constants and on values made inside the claim, because any other number
+// could differ in each call. Returns false for a division by a number that may be zero.
 static bool gives_numbers(const taper_node *node)
 {
     for (size_t i = 0; i < node->output_count; i++) {

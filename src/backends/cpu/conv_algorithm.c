@@ -97,7 +97,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     }
     const double pointer = 2, store = 10, one_vector = 1.2, row_moved = 16, slack = 20;
     // Products over pointers take a fifth longer than this cost model says. conv_stem.c and Winograd's transforms do
-    // not use pointers, so they are excluded.
+    // not use pointers, so `worth` is 1 for them.
     const bool stem = taper_conv2d_is_stem(job),
                transforms = TAPER_HAS_OP(winograd_k3) && taper_conv2d_winograd_choose(job) != NULL;
     const double worth = stem || transforms || (job->groups > 1 && job->stride_w == 1) ? 1 : 1.2;

@@ -140,8 +140,8 @@ static void sample_rows(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns true if transformed weights are kept for later runs. Weights that are not kept would be transformed in every
-// run.
+// Returns true if Winograd's transforms may be used: only if the transformed weights are kept for later runs, because
+// otherwise every run would transform them.
 static bool may_transform(const taper_conv2d *job)
 {
     taper_pack_request request;
@@ -287,9 +287,10 @@ static taper_status run_path(taper_conv2d *job)
     return status;
 }
 
-// Returns true if the strides of the result depend on the following operators. A channels-last result with one pixel or
-// one channel is also contiguous, and element-wise operators then give contiguous strides unless they work in place. To
-// get these strides, the operators run one by one.
+// Returns true if the strides of the result depend on the operators after the convolution, so that they must not be
+// fused with it. A channels-last result with one pixel or one channel is also contiguous, and element-wise operators
+// then give contiguous strides unless they work in place. To get the strides that PyTorch gives, these operators run
+// one by one.
 static bool strides_depend_on_tail(const taper_conv2d *job)
 {
     const taper_fusion *f = taper_fusion_of(job->call);

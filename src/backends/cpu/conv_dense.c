@@ -311,7 +311,7 @@ static taper_status run_dense(taper_conv2d *job, size_t merged, atomic_uint *lea
     plan.head.flops = 2.0 * (double)plan.pixels * (double)job->out_c * (double)(plan.taps * (plan.group_in / merged));
     plan.head.work =
         taper_gemm_work(entry, plan.head.flops * (double)merged, (double)(plan.group_floats * plan.groups));
-    // If strips are used, a tile has one strip, which has any number of pixels.
+    // If strips are used, a tile is one strip, which may have fewer than mr pixels.
     const bool strips = CUTS && taper_conv_strips_make(job, mr, &plan.strips);
     const size_t pixel_bytes = job->in_h * job->in_w * job->in_c * sizeof(float) / (job->out_h * job->out_w);
     plan.tiles = taper_tiles_make(run, strips ? plan.strips.count : plan.pixels, strips ? 1 : mr,

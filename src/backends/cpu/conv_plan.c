@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functions that all algorithms of a convolution use: they fold batch norm into the weights, describe packed weights,
-// run a plan, and keep it to run the call again, whole or in bands.
+// run a plan, and keep the plan, so that later runs of the call can use it, whole or in bands.
 #include <math.h>
 
 #include "backends/cpu/conv_cpu.h"

@@ -33,10 +33,9 @@ enum {
     WEIGHTS_STAY = 4,
     STREAMED = 4,
     STREAMED_BYTES = 16 << 20, // largest total size of the threads' transformed inputs, in bytes
-    STREAMED_TILES =
-        96, // largest number of tiles in a streamed group; with more tiles, the weights are not the bottleneck
+    STREAMED_TILES = 96,       // largest number of tiles in a group if `streams` is set
     LEAST_TILES = 4,
-    FEW_ROWS = 2 // for up to this many rows of a product, kernels add partial sums
+    FEW_ROWS = 2 // largest number of rows for which the gemm kernels sum in another order
 };
 
 typedef struct winograd_plan {

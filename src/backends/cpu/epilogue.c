@@ -14,7 +14,7 @@ static bool same_layout(const taper_tensor *t, size_t rank, const int64_t *sizes
     if (!channels_last && !hidden) {
         return taper_tensor_is_contiguous(t) && !t->hidden_nhwc;
     }
-    // In PyTorch the sum has the layout of the result only if both operands have the same layout.
+    // In PyTorch, the sum is channels-last like the layer's result only if the other summand `t` is channels-last too.
     if (taper_tensor_is_contiguous(t) && taper_tensor_is_channels_last(t)) {
         return true; // a tensor with one pixel or one channel has both layouts
     }
@@ -35,7 +35,8 @@ taper_status taper_epilogue_make(const taper_call *call, bool clamped, double mi
         return TAPER_OK;
     }
     if (clamped && (f->add_at != 0 || f->norm_at != 0)) {
-        return TAPER_DECLINED; // the root's own clamp comes before the norm and the sum, so it cannot be merged
+        return TAPER_DECLINED; // the root's own clamp comes before the norm and the sum, so it cannot be merged with a
+                               // clamp after them
     }
     if (f->add_at != 0) {
         const taper_val other = call->args[f->add_at];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions that all algorithms of a quantized convolution use: they make pixels of four bytes, run a plan, and keep it
-// to run the call again, whole or in bands.
+// Functions that all algorithms of a quantized convolution use: they make pixels of four bytes, run a plan, and keep
+// the plan, so that later runs of the call can use it, whole or in bands.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/call/prepared.h"
 #include "ops/kernels/kernel_select.h"

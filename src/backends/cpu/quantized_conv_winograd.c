@@ -89,7 +89,7 @@ static void transform_inputs(const winograd_run *r, size_t begin, size_t end, in
         const place p = place_of(plan, tile);
         const uint8_t *image = job->x + p.image * job->in_h * job->in_w * job->in_c;
         for (size_t i = 0; i < SIDE; i++) {
-            // y wraps to far more than in_h if it is above the image.
+            // y is unsigned: for a row above the image it wraps to a number far above in_h.
             const size_t y = p.y + i * job->dilation_h - job->pad_top;
             for (size_t j = 0; j < SIDE; j++) {
                 const size_t at = p.x + j * job->dilation_w - job->pad_left;

@@ -75,7 +75,7 @@ static void quantize_block(const runs_job *job, size_t n, const float *x, float 
 // Quantizes with double scales. The zero point is always added before rounding.
 static void quantize_fine(const runs_job *job, size_t n, const float *x, double inverse, double point, uint8_t *y)
 {
-    // `whole` is 1.5 * 2^52, which rounds to an integer when it is added.
+    // `whole` is 1.5 * 2^52. A double that is added to it is rounded to an integer.
     const double low = (double)job->low, high = (double)job->high, whole = 6755399441055744.0;
     for (size_t i = 0; i < n; i++) {
         double v = (double)x[i] * inverse + point;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Steps: element-wise operators, which run alone or after the kernel that computes their input.
+// Steps: element-wise operators, which run as a kernel of their own, or at the end of the kernel that computes their
+// input.
 #include "backends/gpu/gpu_emit.h"
 
 #include <math.h>

@@ -18,8 +18,8 @@ static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_z
 
 // ---- results
 
-// Copies a result to contiguous floats of the host. *y is an owned reference, also on failure. A tensor on the device
-// is not moved.
+// Copies a result to contiguous floats of the host. *y is an owned reference, also on failure. A tensor in the device's
+// memory stays there.
 static taper_status flat(taper_run *run, const taper_tensor *x, taper_tensor **y)
 {
     int64_t strides[TAPER_MAX_RANK];

@@ -260,8 +260,8 @@ taper_status taper_gpu_operand_of(taper_gpu_emitter *e, const taper_ir_value *va
     return TAPER_OK;
 }
 
-// Converts consecutive numbers into vectors. The host then accepts only integers that vectors represent exactly in this
-// memory.
+// Converts consecutive numbers into vectors. Before each run, the host checks that the vectors represent all these
+// integers exactly (`most`: half floats do so up to 2^11).
 static taper_status take_numbers(taper_gpu_emitter *e, taper_gpu_view *view)
 {
     enum { MOST_HALF = 1 << 11 };
@@ -373,7 +373,7 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
         TAPER_TRY(settle_dtypes(e, node, taper_node_in(node, 0)->node));
     }
     if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
-        return TAPER_OK; // the node that makes or uses a list handles it; sizes are known
+        return TAPER_OK; // no dispatch here: the node that makes or joins the items of a list has it; sizes are known
     }
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     TAPER_GPU_REFUSE(e, row == NULL, "no GPU implementation of this operator");

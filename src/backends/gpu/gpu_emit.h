@@ -96,9 +96,9 @@ void taper_gpu_give_quantized(taper_gpu_emitter *e, const taper_ir_value *value,
                               double scale, int64_t zero_point);
 TAPER_MUST_USE taper_status taper_gpu_quantizer(taper_gpu_emitter *e, const taper_ir_value *value, double *scale,
                                                 int64_t *zero_point);
-// Adds element-wise users of *value to the chain, as long as each is the only user and the kernel supports its step.
-// *value becomes the result of the last node that was added. `most` is the number of operands that the kernel has
-// bindings for.
+// Adds element-wise users of *value to the chain, as long as each is the only user of its input and the kernel supports
+// its step. *value becomes the result of the last node that was added. `most` is the number of operands that the kernel
+// has bindings for.
 TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const taper_ir_value **value, int packed,
                                                  uint32_t most, taper_gpu_chain *chain);
 // Adds a clamp as a step of the chain. A missing bound is infinite.

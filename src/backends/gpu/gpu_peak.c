@@ -18,8 +18,7 @@ enum {
     MOVING = 1
 };
 
-// Duration in seconds of a run that is long enough for a measurement. The measurement then needs no third run and no
-// more threads.
+// A run of this many seconds is long enough for a measurement: it is not repeated a third time, or with more threads.
 static const double long_enough = 0.02;
 
 typedef struct peak_work {

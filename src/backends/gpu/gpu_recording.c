@@ -133,8 +133,9 @@ static taper_gpu_buffer *buffer_of(taper_gpu_recording *r, taper_gpu_place place
     return buffers[place];
 }
 
-// Gives the recording the shared arena. The contents of the arena are valid for one run only. The lock is held during
-// runs and in this function. If the arena is too small, a new one is made, and the old one remains for its users.
+// Gives the recording the shared arena. All recordings can share it, because its contents are valid for one run only,
+// and the lock is held during runs and in this function. If the arena is too small for this recording, a new one is
+// made, and the old one remains for the recordings that use it.
 static taper_status take_arena(taper_gpu_state *s, taper_gpu_recording *r)
 {
     const uint64_t bytes = r->program.bytes[TAPER_GPU_ARENA];

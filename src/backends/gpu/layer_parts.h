@@ -60,7 +60,7 @@ int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
 // Fills the constants, for taper_gpu_weights_get; `user` is the layer. A depthwise layer has [tap][vectors], then
 // biases. A norm alone has scales, then shifts.
 void taper_gpu_fill_layer(void *user, float *to);
-// Computes the scale and shift of a result channel that batch norm and bias give.
+// Computes the scale and shift of a result channel from its batch norm and bias.
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift);
 // The weights of a result channel in the original tensor: floats or integers, at index `at` plus strides.
 typedef struct taper_gpu_row {

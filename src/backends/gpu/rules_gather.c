@@ -7,8 +7,9 @@
 
 typedef enum gather { EMBEDDING, SELECT, EACH } gather;
 
-// Reads indices, with the sizes of the result; dimensions without an index have stride 0. If `wraps` is set, negative
-// indices count from the end. The host adjusts negative indices in place, so the tensor must have no other use.
+// Makes the view `indices` of the node's indices. The view has the sizes of the result; dimensions without an index
+// have stride 0. If `wraps` is set, negative indices count from the end. The host adjusts negative indices in place, so
+// the tensor must have no other use.
 static taper_status read_indices(taper_gpu_emitter *e, const taper_ir_value *value, const taper_gpu_view *table, int d,
                                  bool wraps, taper_gpu_view *indices)
 {

@@ -146,7 +146,8 @@ static taper_status place_output(const recorder *r, uint32_t i)
     const taper_ir_value *value = r->values.body->results[i].value;
     const taper_shape shape = taper_shapes_get(&r->values.shapes, value);
     taper_nnapi_recorded_tensor *t = &r->recording->tensors[number];
-    // The operand's is_image is not used here, because this operand may be the image of another value.
+    // The operand's is_image is not used here: a permuted value may share the operand of the value that it was permuted
+    // from, in another order.
     t->image = network->output_images[i];
     const taper_image_order order = taper_image_orders_get(&r->orders, value);
     if (order == TAPER_ORDER_UNKNOWN) {

@@ -280,8 +280,8 @@ taper_status taper_translate_nearest(taper_translator *t, const taper_node *node
     return add_nearest(t, node, taper_translate_may_learn(t) ? (const int64_t[2]){1, 1} : size, factors);
 }
 
-// Translates a bilinear resize. Before level 30, only two resizes are supported: from a single pixel, for which all
-// methods are equal, and to the same size.
+// Translates a bilinear resize. Before level 30, only two resizes are supported: from a single pixel, which gives the
+// same result with any interpolation, and to the same size.
 taper_status taper_translate_bilinear(taper_translator *t, const taper_node *node)
 {
     int64_t in[2], size[2], corners;

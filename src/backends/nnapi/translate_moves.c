@@ -32,8 +32,8 @@ taper_status taper_translate_identity(taper_translator *t, const taper_node *nod
 
 // ---- shapes
 
-// Gets the operand for a reshape. If the value has an operand in NNAPI's order of images, this operand is used if both
-// orders store the elements in the same order.
+// Gets the operand for a reshape of x. An existing NHWC operand of x is used only if NHWC and NCHW store its elements
+// in the same order: with one channel or one pixel.
 static taper_status flat_operand(taper_translator *t, const taper_ir_value *x, uint32_t *operand)
 {
     const taper_shape shape = taper_translate_shape(t, x);

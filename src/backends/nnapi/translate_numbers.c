@@ -24,7 +24,7 @@ static bool number_of(const taper_val *constant, double *number)
 }
 
 // Makes a constant operand for an operator whose other operand has `rank` dimensions and may be an image. The constant
-// is a number, or is aligned with the last dimensions.
+// is a number, or a tensor whose dimensions are aligned with the last dimensions of the other operand.
 static taper_status constant_beside(taper_translator *t, const taper_ir_value *value, int rank, bool image,
                                     uint32_t *operand)
 {
@@ -89,7 +89,8 @@ static taper_status pair(taper_translator *t, const taper_ir_value *const *value
                        (!t->asking && !t->options->pytorch && shapes[i].rank == 4 &&
                         t->values[values[i]->id].plain == TAPER_NO_OPERAND));
     }
-    // If one of the two values is already an image, the other one becomes an image too.
+    // If both values are 4-D and one of them already has an operand in NHWC order (`image`), the other value is also
+    // translated in NHWC order.
     for (size_t i = 0; !images && !t->options->pytorch && i < 2; i++) {
         images = shapes[0].rank == 4 && shapes[1].rank == 4 && taper_translate_has_image(t, values[i]);
     }

@@ -75,7 +75,8 @@ TAPER_MUST_USE taper_status taper_translate_image(taper_translator *t, const tap
 // and sets *nchw to true if this order is PyTorch's.
 TAPER_MUST_USE taper_status taper_translate_layer_input(taper_translator *t, const taper_ir_value *value,
                                                         uint32_t *operand, bool *nchw);
-// Gets the value as the operand that exists. If both operands exist, gets the image.
+// Gets the operand that the value already has: the NHWC operand (*image is true) if there is one, otherwise the operand
+// in PyTorch's order.
 TAPER_MUST_USE taper_status taper_translate_either(taper_translator *t, const taper_ir_value *value, uint32_t *operand,
                                                    bool *image);
 bool taper_translate_has_image(const taper_translator *t, const taper_ir_value *value);

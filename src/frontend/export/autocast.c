@@ -60,7 +60,8 @@ static taper_status check_others(taper_export_lowering *l, const taper_export_sc
                : TAPER_OK;
 }
 
-// Copies the values of the node's arguments to `kept`. With `back`, copies them from `kept` to the scope.
+// Copies the values of the node's arguments to `kept`. If `back` is set, copies the values from `kept` to the scope
+// instead.
 static void exchange(const taper_pt2_node *node, taper_export_scope *scope, taper_ir_value **kept, bool back)
 {
     size_t input = 0, item = 0, i = 0;

@@ -77,7 +77,7 @@ static taper_status uneven_pool(taper_nnapi_lowering *l, const taper_nnapi_opera
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);
     int64_t padding[2];
     if (!fits_pool(w, &in->sizes[w->nchw ? 2 : 1], padding)) {
-        // The padding has the smallest possible value, so that the maximum never is padding.
+        // Padded elements get the smallest possible value, so that a padded element is never the maximum of a window.
         const double least =
             taper_nnapi_is_quantized(l, op->in[0]) ? (double)in->scale * -(double)in->zero_point : -(double)INFINITY;
         if (!max || w->before[0] >= w->kernel[0] || w->before[1] >= w->kernel[1] || w->after[0] >= w->kernel[0] ||

@@ -104,8 +104,8 @@ static bool is_set(const site *s, const taper_object *object, int64_t slot, cons
     return set;
 }
 
-// Returns the value if it is a constant. Also returns the attribute of a known object if no node sets it, except nodes
-// in the code that will be removed. Otherwise returns NULL.
+// Returns the value if it is a constant. Also returns the attribute of a known object, unless a node sets this
+// attribute. Nodes in the code that will be removed do not count. Otherwise returns NULL.
 static const taper_val *known_value(const site *s, const taper_ir_value *value, uint32_t tag)
 {
     const taper_val *known = NULL;

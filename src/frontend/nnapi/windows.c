@@ -29,7 +29,7 @@ static bool find_layout(const taper_nnapi_lowering *l, const taper_nnapi_operati
             continue;
         }
         // With a padding scheme and dilations, there are as many arguments as with explicit paddings and no NCHW flag.
-        // The type of the argument at the flag's index decides.
+        // In this case, the type of the argument at the flag's index tells which of the two layouts the call has.
         if (more == 3 && scheme != 0 && taper_nnapi_operand_of(l, op->in[least])->type != TAPER_NNAPI_BOOL) {
             continue;
         }
@@ -134,7 +134,8 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
         TAPER_TRY(pad_by_scheme(l, n[0], sizes[0], 0, w));
         return pad_by_scheme(l, n[0], sizes[1], 1, w);
     }
-    // The argument is the size of the result. The paddings belong to the forward convolution on an image of this size.
+    // Input 3 contains the sizes of the transposed convolution's result. A padding scheme gives the paddings of the
+    // forward convolution whose input has these sizes.
     int64_t wanted[4];
     size_t count;
     TAPER_TRY(taper_nnapi_ints_of(l, op->in[3], 4, wanted, &count));

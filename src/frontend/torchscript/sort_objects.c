@@ -163,8 +163,8 @@ static taper_status turn(taper_ts_lowering *l, const taper_ts_node *node, taper_
     return end_block(l, outer, &always, 1);
 }
 
-// Makes a sorted list of the items. reverse: bool that is true if the largest item is first; may be NULL. For
-// `reverse`, the list is reversed before and after sorting, so that equal items keep their order.
+// Makes a sorted list of the items. reverse: bool that is true if the largest item is first; may be NULL. If `reverse`
+// is true, the list is reversed before and after sorting, so that equal items keep their order.
 static taper_status sort(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding list,
                          const taper_ts_binding *reverse, taper_ts_binding *out)
 {

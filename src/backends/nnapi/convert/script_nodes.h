@@ -10,8 +10,8 @@ TAPER_MUST_USE taper_status taper_script_get(taper_emitter *e, taper_ir_value *o
                                              taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_script_set(taper_emitter *e, taper_ir_value *object, int64_t slot,
                                              taper_ir_value *value);
-// taper_script_object adds a new object of a C++ class of PyTorch. taper_script_call adds a call of a method of the
-// first argument.
+// taper_script_object adds a new object of a C++ class of PyTorch. taper_script_call adds a call of the method `method`
+// of the object args[0].
 TAPER_MUST_USE taper_status taper_script_object(taper_emitter *e, taper_types *types, const char *name,
                                                 taper_ir_value **made);
 TAPER_MUST_USE taper_status taper_script_call(taper_emitter *e, const char *method, taper_ir_value *const *args,
