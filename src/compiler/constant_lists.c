@@ -38,7 +38,8 @@ bool taper_use_only_reads_list(const taper_value_use *use)
     if (fixed) {
         return !returns_list;
     }
-    // The declared type is a type variable. This is safe if the result is only a number, a bool or an item.
+    // The declared type is a type variable. Such an operator keeps the list unchanged and to itself if its result is
+    // only a number, a bool or an item.
     return element == TAPER_TYPE_VARIABLE && user->schema->ret_count == 1 &&
            (taper_node_has(user, TAPER_OP_ITEM) || user->schema->rets[0].type->kind == TAPER_TYPE_INT ||
             user->schema->rets[0].type->kind == TAPER_TYPE_BOOL);
@@ -250,7 +251,8 @@ static taper_status visit(taper_compilation *compilation, taper_node *node)
     }
     list->count = count;
     if (list->element != NULL && taper_saved_list_type(list, list->element) != list->count) {
-        // The items have mixed types, such as a bool among ints, and a file cannot store such a list.
+        // The list does not become a constant: its items have mixed types, such as a bool among ints, and a file cannot
+        // store such a list.
         taper_obj_release(&list->head.head);
         return TAPER_OK;
     }

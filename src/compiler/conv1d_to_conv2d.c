@@ -135,7 +135,8 @@ static taper_ir_value *image_of(const taper_compilation *compilation, const tape
     return taper_node_in(node, 0);
 }
 
-// Returns true if an operator may change the 3-D value in place, because no other node uses the value or its source.
+// Returns true if an operator may change the 3-D value in place, because no other node uses the value or the value that
+// it was squeezed from.
 static bool is_nobody_elses(const taper_ir_value *value)
 {
     return taper_value_used_once(value) && taper_value_used_once(taper_node_in(value->node, 0));

@@ -94,8 +94,8 @@ const taper_ir_value *taper_ahead_result_list(const taper_node *node);
 bool taper_ahead_writes_tensor(const taper_node *node);
 // Notes which tensors the node, or a node in its blocks, writes to.
 void taper_ahead_note_writes(const taper_ahead *a, const taper_node *node);
-// If the node writes to a fresh tensor that only earlier readers and later users use, the later users get the node's
-// result instead. Returns false for any other write.
+// The node may write to a tensor that an operator of the block has made, and that only earlier readers and later users
+// use. If so, the later users get the node's result instead of that tensor. Returns false for any other write.
 bool taper_ahead_separate(const taper_ahead *a, taper_node *node);
 
 // Finds which nodes the gradients go through, and declines a request for which the nodes would not give PyTorch's

@@ -44,7 +44,7 @@ taper_status taper_ahead_list(const taper_ahead_maker *m, const taper_val *items
     return TAPER_OK;
 }
 
-// Finds or makes the value of the program that an argument of a call in a formula stands for.
+// An argument of a call in a formula stands for a value of the program. This function finds or makes that value.
 static taper_status input_of(const taper_ahead_maker *m, taper_val value, taper_ir_value **input)
 {
     if (taper_ahead_value(value) != NULL) {

@@ -85,8 +85,8 @@ static taper_status scaled_weight(taper_compilation *compilation, taper_tensor *
     return status;
 }
 
-// Makes a new weight. If *scales is not NULL, the caller sets it to factors of the weight's rows. Otherwise the weight
-// is a copy that the caller changes.
+// Makes a new weight. *scales receives an array in which the caller stores a factor for each row of the weight, or
+// NULL. If it is NULL, the weight is a copy that the caller changes.
 static taper_status new_weights(taper_compilation *compilation, const taper_layer *layer, bool rows,
                                 taper_tensor **weight, taper_tensor **bias, double **scales)
 {

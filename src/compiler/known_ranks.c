@@ -6,7 +6,7 @@
 #include "ir/alias.h"
 
 typedef struct rank_of {
-    const taper_ir_value *source; // earlier value with the same rank, or NULL if the rank belongs to this value itself
+    const taper_ir_value *source; // earlier value whose rank this value also has, or NULL if no such value is known
     int8_t least, most;           // bounds of the rank of a source; `most` is 0 if nothing is known
 } rank_of;
 
@@ -491,7 +491,7 @@ static bool stays(const taper_ir_value *list)
         if (++count > MOST_USES || user == NULL || user->kind != TAPER_NODE_OP || !taper_node_is_pure(user)) {
             return false;
         }
-        // True for an argument after those of the schema, because an operator such as `format` takes any number of
+        // True for an argument beyond the schema's arguments: an operator such as `format` takes any number of
         // arguments.
         const bool behind = use->index >= user->schema->arg_count;
         const bool apart =

@@ -13,8 +13,8 @@ typedef struct step {
     taper_node *node, *activation;
     float low, high; // bounds of the activation
     taper_qparams result;
-    const taper_op *with_relu; // operator for the layer with a relu, into which a later relu may be merged; NULL if
-                               // there is no such operator
+    const taper_op *with_relu; // operator for the layer and a relu, so that a relu after the layer can be merged; NULL
+                               // if there is no such operator
 } step;
 
 static taper_status op_before(const taper_recomposer *r, taper_node *before, const taper_op *op, taper_node **made)
@@ -180,8 +180,8 @@ static taper_status make_told(taper_recomposer *r, const taper_recomposed_layer 
     return TAPER_OK;
 }
 
-// Makes the dynamic linear operator that exists in all versions of PyTorch, for files. It has no lower limit for the
-// scale, which matters only for the smallest ranges.
+// Makes the dynamic linear operator that exists in all versions of PyTorch, for files. The operator has no lower limit
+// for the scale of the input, which matters only if the input's range is tiny.
 static taper_status make_linear_dynamic(taper_recomposer *r, const floating *f, taper_ir_value *x)
 {
     taper_node *made;

@@ -213,7 +213,7 @@ static taper_status meta_member(taper_pt2 *r, const taper_json_text *name, void 
     if (taper_json_is(name, "layout")) {
         return taper_pt2_enum_read(r, TAPER_PT2_ENUM_LAYOUT, &m->meta->layout);
     }
-    if (taper_json_is(name, "meta")) { // the first schema has the facts in a member "meta" of an object
+    if (taper_json_is(name, "meta")) { // in the first schema, the facts are in the object's member "meta"
         return taper_pt2_members(r, meta_member, to);
     }
     return taper_json_skip(&r->json);

@@ -170,7 +170,7 @@ static const char *value_name(const taper_pt2_graph *graph, const taper_pt2_argu
 }
 
 // Puts the specs of the first schema into the order of the graph, by name. An argument without a spec belongs to the
-// caller. For outputs, only the first `reach` can have a spec, because buffers come first.
+// caller. Among the outputs, only the first `reach` can have a spec, because the new values of buffers come first.
 static taper_status order(taper_pt2 *r, const taper_pt2_argument *arguments, size_t count, size_t reach,
                           taper_pt2_array *specs)
 {

@@ -8,7 +8,8 @@
 enum {
     WRITTEN = 1,
     RETURNED = 2,
-    MOST_USES = 1024 // largest number of uses of a value that are read, because passes may ask once for each use
+    MOST_USES = 1024 // largest number of uses of a value that are read, because a pass may ask once for each use, in
+                     // quadratic time
 };
 
 struct taper_aliases {

@@ -449,8 +449,8 @@ void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag)
     taper_spin_unlock(&heap->lock);
 }
 
-// Call this function before the items of a container that is being freed change. taper_heap_close reads only containers
-// that are in the list.
+// Call this function for a container that is being freed, before its items change, because taper_heap_close reads the
+// items of all containers in the list.
 void taper_heap_unlink(taper_heap *heap, taper_container *container)
 {
     taper_spin_lock(&heap->lock);

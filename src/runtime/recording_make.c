@@ -185,8 +185,8 @@ static void join(making *m, taper_planner *planner)
     for (size_t i = 0; i < m->step_count;) {
         const taper_noted_step *s = &m->steps[i];
         const size_t last = i + s->joined - 1;
-        // The first call's argument is still read when the last call's result is written, so its memory must not be
-        // reused before.
+        // The first call's argument is still read when the last call's result is written, so the memory of this
+        // argument must not be reused before the last result is written.
         if (last != i && s->origin != SIZE_MAX) {
             taper_planner_hold(planner, s->origin, m->steps[last].birth);
         }

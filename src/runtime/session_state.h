@@ -12,7 +12,7 @@
 typedef struct taper_saved_states {
     const taper_model *model;
     taper_pointer_map pending; // maps each object of the model to the index of its state in the module's `pending`
-    taper_pointer_map copies;  // maps each object of the session that has such a state to the same index
+    taper_pointer_map copies;  // maps the session's copy of each object in `pending` to the index of the same state
     taper_pointer_map met;     // contains the containers and objects of the session that were visited
 } taper_saved_states;
 

@@ -200,8 +200,8 @@ taper_status taper_claim_nodes(const taper_claimer *claimer, taper_region *regio
     }
     if (!pays(claimer, region, claim)) {
         claim->count = 0;
-        // All nodes from claim->next on are examined again for the next claim. To bound this work, some nodes of a very
-        // long region are skipped.
+        // All nodes from claim->next on are examined again for the next claim. To bound this work, the next claim skips
+        // at least an eighth of the examined nodes if they were very many.
         const size_t looked_at = seen - region->from;
         if (looked_at > LOOK_AHEAD && claim->next < region->from + looked_at / 8) {
             claim->next = region->from + looked_at / 8;

@@ -24,7 +24,8 @@ typedef struct taper_conv2d {
     float *scale, *shift;
     const float *zero; // in_c zeros and TAPER_OVERREAD bytes, which taps outside the image read
     bool lines;        // true if x and y are in PyTorch's order instead of NHWC (conv_lines.c)
-    bool keeps;        // true if the input is read in place and the weights are constant, so the call can be prepared
+    bool keeps; // true if the input is read in place and the weights are constant, so the call can be prepared for
+                // later runs
 } taper_conv2d;
 
 // The plan of one algorithm. Each algorithm appends its own members.
@@ -69,12 +70,13 @@ TAPER_MUST_USE taper_status taper_conv2d_depthwise(taper_conv2d *job);
 bool taper_conv2d_is_few(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_few(taper_conv2d *job);
 // taper_conv2d_is_stem returns true for convolutions with few input channels, as in images. taper_conv2d_stem computes
-// these. It reads x in place, contiguous or channels-last, without an NHWC copy (conv_stem.c).
+// these. taper_conv2d_stem reads x in place, contiguous or channels-last, without an NHWC copy (conv_stem.c).
 bool taper_conv2d_is_stem(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
 
 // taper_conv2d_is_planar returns true for convolutions with few channels, or groups of few channels.
-// taper_conv2d_planar computes these over planes. It reads x in place, contiguous or channels-last (conv_planar.c).
+// taper_conv2d_planar computes these over planes. taper_conv2d_planar reads x in place, contiguous or channels-last
+// (conv_planar.c).
 bool taper_conv2d_is_planar(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
 // Describes the pack of weights for the planar kernel. *group_floats receives the number of floats of a group. Returns

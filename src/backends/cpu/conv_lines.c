@@ -10,7 +10,7 @@
 
 enum {
     SEGMENT = 4096,       // largest number of positions of a line in one piece of work
-    LEAST_SEGMENT = 256,  // smallest number of positions in a piece of work, or of a range that is read in place
+    LEAST_SEGMENT = 256,  // smallest number of positions in a piece of work, and in a range that is read in place
     LAID_OUT = 16 * 1024, // approximate number of floats of the copied lines
     SHORT = 32,           // for lines up to this length several images are computed together
     MOST_REACH = 4096,

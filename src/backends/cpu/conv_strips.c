@@ -7,7 +7,8 @@ enum {
     STRIP_OVERHEAD = 2, // a strip of r pixels costs as much as r + 2 pixels, because it loads all weights
     LEAST_IMAGES = 4,   // smallest number of images in a strip across images
     MOST_WIDE = 64,     // longest axis for which every output is examined
-    MOST_TAPS = 7,      // largest number of taps in an axis; more than three ranges would not fit into the table
+    MOST_TAPS = 7,      // largest number of taps along an axis in the method of ranges, whose table has room for three
+                        // ranges per axis
 };
 
 // The factor by which strips across images must reduce the cost, because the pixels of such strips are further apart

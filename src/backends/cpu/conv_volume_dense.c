@@ -222,7 +222,8 @@ taper_status taper_conv_volume_dense(taper_call *call, const taper_conv_args *a)
     // The number of positions cannot overflow, because y has that many elements.
     plan.positions = (size_t)(a->out_sizes[2] * a->out_sizes[3] * a->out_sizes[4]);
     plan.pieces = (plan.positions - 1) / PIECE_ROWS + 1;
-    // The input is followed by an element of zeros and by the overread.
+    // After the input come an element of zeros, for taps in the padding, and the bytes that kernels may read past the
+    // end.
     const size_t bytes = (count + channels) * sizeof(float) + TAPER_OVERREAD + plan.entry->over_read;
     float *turned = taper_heap_alloc(run->heap, bytes);
     if (turned == NULL) {

@@ -149,7 +149,8 @@ void taper_volume_fill_weights(const taper_pack_request *request, void *data)
     const taper_volume_axis *axis = plan->axis;
     const float *bias = a->bias != NULL ? taper_tensor_data(a->bias) : NULL;
     const bool transposed = a->params.transposed;
-    // Transposed weights have the inputs of all groups as first dimension, and the outputs of one group as second.
+    // The weights of a transposed convolution have the inputs of all groups as first dimension, and the outputs of one
+    // group as second dimension.
     const size_t out_step = (size_t)a->weight->strides[transposed ? 1 : 0];
     const size_t in_step = (size_t)a->weight->strides[transposed ? 0 : 1];
     weights_of to = {.weight = a->weight, .rank = a->params.rank, .out_step = out_step, .to = data};

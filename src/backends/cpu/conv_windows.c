@@ -147,7 +147,8 @@ static void end_bands(taper_conv2d_plan *head)
 
 static taper_status run_plan(const taper_conv2d_plan *head)
 {
-    // The plan is not const, because run_plan allocates and frees its scratch memory (taper_places).
+    // The cast removes the const of `head`, because run_plan allocates and frees the plan's scratch memory
+    // (taper_places).
     windows_plan *plan = (windows_plan *)(uintptr_t)head;
     TAPER_TRY(begin_bands(&plan->head));
     const taper_status status =

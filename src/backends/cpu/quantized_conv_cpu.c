@@ -127,8 +127,8 @@ static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t 
     }
     job->pad_top = (size_t)conv->padding[0];
     job->pad_left = (size_t)conv->padding[1];
-    // A copy of the image with padding much larger than the image would be too large. Such padding does not occur in
-    // practice.
+    // If the padding is much larger than the image, a padded copy of the image would need too much memory. Such padding
+    // does not occur in practice, so it is excluded.
     job->stem = job->in_c <= 4 && job->groups == 1 && job->dilation_w == 1 && job->kernel_w > 1 &&
                 job->pad_left < job->kernel_w && job->kernel_w <= job->in_w + 2 * job->pad_left;
     // The distance from one tap of the weights to the next must be constant.

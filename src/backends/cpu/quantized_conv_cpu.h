@@ -21,7 +21,8 @@ typedef struct taper_conv2d_i8 {
     // True for an input with few channels: pixels have 4 bytes, and rows have in_w + 2 * pad_left pixels, with padding
     // at both ends.
     bool stem;
-    bool keeps; // true if the input is read in place and the weights are constant, so the call can be prepared
+    bool keeps; // true if the input is read in place and the weights are constant, so the call can be prepared for
+                // later runs
 } taper_conv2d_i8;
 
 // The plan of one algorithm. Each algorithm appends its own members.

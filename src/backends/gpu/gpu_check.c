@@ -177,7 +177,8 @@ static taper_status refuse(const taper_segment *segment, taper_call *call, taper
     return TAPER_DECLINED;
 }
 
-// Returns true if the recording passed before in this process, even if it was freed since.
+// Returns true if a recording with this hash passed the check before in this process, even if that recording was freed
+// since.
 static bool is_known(const taper_gpu_state *s, uint64_t hash)
 {
     bool known = false;

@@ -20,7 +20,8 @@ static inline taper_gpu_held *taper_gpu_held_of(const taper_tensor *tensor)
 {
     return (taper_gpu_held *)tensor->storage->memory;
 }
-// Returns true if the host can copy the range as fast as the device. Otherwise the device copies it.
+// Returns true if the host can copy `from` to `to` as fast as the device can. Otherwise the caller lets the device copy
+// the range.
 bool taper_gpu_sees(const taper_gpu_range *from, const taper_gpu_range *to);
 // Copies all bytes of `from` to `to`, both of which the host can access. The caller holds the lock.
 TAPER_MUST_USE taper_status taper_gpu_transfer(taper_gpu_state *state, const taper_gpu_range *from,

@@ -47,7 +47,8 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
         i++;
     }
     const bool known = i < sizeof rows / sizeof *rows;
-    // Drivers that compute on the CPU read texel buffers faster than storage buffers, and have enough registers.
+    // Drivers that compute on the CPU read texel buffers faster than storage buffers. They also have enough registers
+    // for large tiles (`wide`).
     s->reads_texels = gpu->has_texels && settled(options->texels, known ? rows[i].texels : AUTO, gpu->is_cpu);
     s->alias = settled(options->alias, known ? rows[i].alias : AUTO, true);
     s->wide = settled(options->tiles, known ? rows[i].wide : AUTO, gpu->is_cpu || gpu->discrete);

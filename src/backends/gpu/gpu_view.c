@@ -113,7 +113,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
         view->packed = TAPER_GPU_RANK;
         return true;
     }
-    // A packed dimension with one element may be any dimension of size 1.
+    // If the packed dimension has one element, any dimension of size 1 of the view can be its packed dimension.
     for (int d = view->rank; d-- > 0 && view->packed < 0;) {
         if (view->sizes[d] == 1 && from->sizes[from->packed] == 1) {
             view->packed = d;

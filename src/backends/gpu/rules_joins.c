@@ -67,7 +67,7 @@ static const taper_node *longest_join(taper_gpu_emitter *e, const taper_node *jo
     return longest;
 }
 
-// Returns the slice of a join's result that starts `at` elements along dimension d.
+// Returns the slice of a join's result that begins with element `at` of dimension d.
 static taper_gpu_view part_of(const taper_gpu_view *whole, int d, int64_t at, int64_t size)
 {
     taper_gpu_view part = *whole;

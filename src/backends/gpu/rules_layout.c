@@ -290,7 +290,8 @@ static void fill_number(void *user, float *to)
     }
 }
 
-// Refuses results other than float32. The dtype argument decides, or a tensor argument, or the type of the number.
+// Refuses results other than float32. The dtype of the result follows from the argument `dtype`, otherwise from the
+// first argument if it is a tensor, otherwise from the type of `fill_value`.
 static taper_status ask_float(taper_gpu_emitter *e, const taper_node *node, bool full)
 {
     const taper_ir_value *first = taper_node_in(node, 0), *dtype = taper_read_argument(node, "dtype");

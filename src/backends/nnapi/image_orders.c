@@ -37,8 +37,8 @@ static uint8_t look_at(const taper_image_orders *o, const taper_ir_value *value)
     return inside ? o->of[value->id - v->shapes.first] : TAPER_ORDER_UNKNOWN;
 }
 
-// Returns the memory order that all images among the arguments share. NEUTRAL images count only if there are no other
-// images.
+// Returns the memory order that all images among the arguments share. An image whose strides are equal in both orders
+// (NEUTRAL) counts only if there are no other images.
 static uint8_t common(const taper_image_orders *o, const taper_node *node)
 {
     uint8_t seen = NEUTRAL;

@@ -341,7 +341,8 @@ static taper_status copy_in(taper_call *call, const taper_nnapi_recording *r, ui
     return taper_run_copy(call->run, &there, x);
 }
 
-// Makes a result in the memory order of the port, if that order cannot be distinguished from PyTorch's.
+// Makes the tensor of a result. An image that NNAPI returns as NHWC keeps this order (hidden_nhwc, if PyTorch's result
+// would be contiguous), so that it need not be transposed.
 static taper_status new_result(taper_call *call, const taper_nnapi_recorded_tensor *t, size_t rank,
                                const int64_t *sizes, taper_tensor **y)
 {

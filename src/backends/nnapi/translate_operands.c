@@ -236,7 +236,7 @@ static taper_status state_of(taper_translator *t, const taper_ir_value *value, b
     return TAPER_OK;
 }
 
-// Makes the image from a four-dimensional operand in PyTorch's order, or the reverse.
+// Adds a transpose of the 4-D operand `from`. If `image` is true, from NCHW to NHWC, otherwise from NHWC to NCHW.
 static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_t *turned)
 {
     static const int64_t orders[2][4] = {{0, 3, 1, 2}, {0, 2, 3, 1}};

@@ -101,8 +101,8 @@ static taper_status collect(taper_ts_lowering *l, size_t mark, int branch, merge
         const uint32_t slot = l->trail[i].slot;
         if (seen[slot] == 0) {
             TAPER_TRY(TAPER_GROW(l->unit->allocator, m->items, m->capacity, m->count + 1, l->unit->error));
-            // The oldest change in this branch has the value before the if. Until the other branch is visited, the
-            // value before the if is also the value after that branch.
+            // The trail's oldest change of a variable in this branch contains the variable's value before the if. Until
+            // the other branch is visited, the value before the if is also the value after that branch.
             m->items[m->count] = (merge){.slot = slot};
             m->items[m->count].values[1 - branch] = l->trail[i].before;
             seen[slot] = (uint32_t)++m->count;

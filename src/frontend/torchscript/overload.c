@@ -226,8 +226,8 @@ static taper_status none_test(taper_ts_lowering *l, const char *name, const tape
 }
 
 // If `steps` is missing or None, fills in 100. Up to version 7, `linspace` had the argument `int? steps=None`, and None
-// meant 100. The same holds for `logspace` up to version 8. The operators of this library still accept None, but the
-// schema requires an int.
+// meant 100. The same holds for `logspace` up to version 8. The operators of this library still accept None, but their
+// schemas require an int, so a call with None would match no overload.
 static bool old_steps(const taper_ts_lowering *l, const char *name, const taper_ts_arguments *args,
                       taper_ts_arguments *upgraded)
 {

@@ -219,8 +219,8 @@ static void reach_from(cutting *c, const block *b)
     }
 }
 
-// Keeps the blocks that end a construct, because these blocks must exist. A loop that never repeats is left to the
-// driver.
+// Keeps the blocks that end a construct, because these blocks must exist. A module with a loop that can never repeat is
+// left to the driver (is_odd).
 static void keep_ends(cutting *c)
 {
     for (size_t i = 0; i < c->block_count; i++) {

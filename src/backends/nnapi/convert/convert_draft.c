@@ -342,8 +342,8 @@ static double work_of(const conversion *c, const taper_block *block)
     return work;
 }
 
-// Puts the nodes of small segments back, because each use of a device has a cost. If there are more than two segments,
-// a segment is small if it has less than 5 percent of the arithmetic.
+// Puts the nodes of small segments back into the graph, because each use of a device has a cost. If there are more than
+// two segments, a segment is small if it has less than 5 percent of the arithmetic.
 static void drop_small(conversion *c)
 {
     enum { ALWAYS = 2 };

@@ -316,7 +316,8 @@ template <class Wanted> std::vector<std::shared_ptr<Operator>> operators_where(c
 }
 } // namespace detail
 
-// The operators of the library. Operators of the app are found by name.
+// Returns the operators of the library. Operators that the app has registered are not in the list; findSchema finds
+// them by name.
 inline std::vector<std::shared_ptr<Operator>> getAllOperators()
 {
     return detail::operators_where([](const char *) { return true; });

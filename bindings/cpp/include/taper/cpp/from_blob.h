@@ -28,7 +28,7 @@ struct BlobOwner {
     }
 };
 
-// Returns the number of bytes from the first to the end of the last element.
+// Returns the number of bytes from the start of the first element to the end of the last element.
 inline size_t blob_bytes(c10::IntArrayRef sizes, c10::IntArrayRef strides, size_t element)
 {
     const int64_t most = std::numeric_limits<int64_t>::max();

@@ -116,7 +116,7 @@ template <class R, class... Args> Signature signature_of()
             {std::is_same<Args, at::Tensor &>::value...}};
 }
 
-// Parses only the types of a schema. Errors are reported by the library, whose parser reads all of it.
+// Parses only the types of a schema. Errors are reported by the library, whose parser reads the whole schema.
 class SchemaText
 {
   public:

@@ -57,7 +57,7 @@ class Context
         engine_ = engine;
     }
 
-// Defines a function that says if this library has a part of libtorch.
+// Defines a function, such as hasCUDA(), that returns `value`: true if this library has that part of libtorch.
 #define TAPER_CPP_HAS(name, value)                                                                                     \
     static bool name()                                                                                                 \
     {                                                                                                                  \

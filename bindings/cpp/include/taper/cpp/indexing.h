@@ -287,7 +287,7 @@ inline void put(const Tensor &self, c10::ArrayRef<TensorIndex> indices, const Te
 
 } // namespace impl
 
-// The last argument of these functions says in PyTorch whether a trace is recorded.
+// The last argument of these functions has no effect. In PyTorch it tells whether a trace is recorded.
 inline Tensor get_item(const Tensor &self, c10::ArrayRef<TensorIndex> indices, bool = false)
 {
     return self.index(indices);

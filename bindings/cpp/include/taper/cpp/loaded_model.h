@@ -24,8 +24,8 @@ namespace taper
 namespace cpp
 {
 
-// Implements LoadedModel. It is a template, and LoadedModel an interface, so that only programs that load a model
-// compile it.
+// Implements LoadedModel. ModelOf is a template, and LoadedModel is an interface, so that only programs that load a
+// model compile ModelOf.
 template <class Base> class ModelOf final : public Base
 {
   public:
@@ -227,9 +227,9 @@ template <class Base> class ModelOf final : public Base
         const Locked guard(*this);
         return taper_model_bytecode_version(model_.get());
     }
-    // Sets the training mode of a module and of the modules below it. A model saved in training mode that has not run
-    // is loaded again. Otherwise the attributes change; without sources the training mode of a model is unknown and
-    // cannot be restored.
+    // Sets the training mode of a module and of the modules below it. A model that was saved in training mode is loaded
+    // again in the other mode if it has not run yet or has no sources. Otherwise the attributes `training` change.
+    // Throws if a model without sources was saved in evaluation mode, because its training mode is then unknown.
     void train(const std::string &path, bool on) override
     {
         const Locked guard(*this);

@@ -64,7 +64,8 @@ class Method
     {
         throw c10::NotImplementedError("Method::get_executor: modules are compiled when they are loaded");
     }
-    // Errors of runs name modules and source lines, so that no debug handle has to be looked up.
+    // Returns -1, PyTorch's value for no debug handle. Errors of runs name modules and source lines, so handles are not
+    // needed.
     int64_t get_debug_handle(size_t) const
     {
         return -1;

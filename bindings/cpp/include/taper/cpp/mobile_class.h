@@ -85,7 +85,8 @@ class Module : public Object
     {
         memory_ = std::move(memory);
     }
-    // Errors of runs name modules and source lines, so that no debug handle has to be looked up.
+    // Returns PyTorch's text for no debug handle. Errors of runs name modules and source lines, so handles are not
+    // needed.
     std::string get_forward_method_debug_info(int64_t) const
     {
         return "debug_handle:-1";

@@ -52,7 +52,7 @@ class MatrixPrinter
     }
 
     // Chooses the format from the number of integer digits of the largest and the smallest magnitude, and sets the
-    // stream.
+    // precision and notation of the stream.
     NumberFormat choose() const
     {
         NumberFormat format;

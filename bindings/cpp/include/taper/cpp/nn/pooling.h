@@ -10,7 +10,7 @@ namespace torch
 namespace nn
 {
 
-// The kernel and the stride, which is the kernel if it is not given.
+// The options kernel and stride. If the stride is not given, it equals the kernel.
 #define TAPER_CPP_NN_POOL_ARGS(name)                                                                                   \
     name(ExpandingArray<D> kernel) : kernel_size_(kernel), stride_(kernel)                                             \
     {                                                                                                                  \
