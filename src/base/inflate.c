@@ -55,8 +55,8 @@ static unsigned mirror(unsigned word, unsigned length)
     return mirrored;
 }
 
-// Makes the decoding table. Returns false if the code has too many words or too few. If `lone`, a code with a single
-// word of one bit is allowed. A code without words is always allowed; it fails later if the stream uses it.
+// Makes the decoding table. Returns false if the code has too many words or too few. If `lone` is true, a code with a
+// single word of one bit is allowed. A code without words is always allowed; it fails later if the stream uses it.
 static bool make_code(code *c, const uint8_t *lengths, size_t count, bool lone)
 {
     uint16_t place[WORD + 2] = {0};

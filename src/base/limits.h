@@ -45,7 +45,8 @@
 #define TAPER_LIMIT_INLINE_DEPTH 720
 // Nodes of the graphs after inlining. Real models have about one node for each byte of source.
 #define TAPER_LIMIT_INLINED_NODES(source_bytes) (400000 + 2 * (source_bytes))
-// Number of bytes of source that count as one byte of the file, because repeated text compresses very well.
+// Number of bytes of source text that count as one byte of the file: source text is compressed, and repeated text
+// compresses very well.
 #define TAPER_LIMIT_SOURCE_RATIO 16
 
 // The largest size of a tensor and of any block, in bytes. If size_t has 32 bits, elements of less than 8 bytes count

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Turns `if x.dim() != 4: raise ValueError(…)`, which scripted batch norm contains, into one operator without blocks.
-// It does the same with `assert x.dim() > 2` of adaptive pools. The pass known_ranks then knows the rank of x after the
-// check.
+// The pass does the same with `assert x.dim() > 2` of adaptive pools. The pass known_ranks then knows the rank of x
+// after the check.
 #include "compiler/pass.h"
 
 typedef struct rank_check {

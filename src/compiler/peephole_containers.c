@@ -132,7 +132,8 @@ static taper_status lists(taper_peephole *p, taper_node *node, bool *done)
 
 enum { MOST_PAIRS = 64 }; // largest number of pairs in a dict that are searched, one by one
 
-// Finds the input that is the value of a key. *at is 0 if the key is missing. Returns false if the answer is unknown.
+// Finds the input of the node `dict` that is the value of the key. *at receives the input's index, or 0 if the key is
+// missing. Returns false if the answer is unknown.
 static bool find_key(const taper_node *dict, taper_val key, size_t *at)
 {
     *at = 0;

@@ -45,8 +45,8 @@ static bool is_remainder(const taper_node *node)
            taper_node_calls(node, TAPER_OP(aten_remainder_Tensor));
 }
 
-// Returns the operator on ints that computes the same as `node`, or NULL. natural: neither operand is negative, and the
-// second one is not zero. positive: the second operand is a constant above zero.
+// Returns the operator on ints that gives the same result as `node`, or NULL if there is none. natural: neither operand
+// is negative, and the second one is not zero. positive: the second operand is a constant above zero.
 static const taper_op *int_operator(const taper_node *node, bool natural, bool positive)
 {
     const taper_val *mode =

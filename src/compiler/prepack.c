@@ -115,9 +115,8 @@ static const taper_ir_value *asked_for_rank(const taper_node *node, size_t *bloc
 }
 
 // Returns true if the input may be an image without a batch. PyTorch's modules for instance norm test with an If
-// whether the rank is 3; the block for rank 3 adds a batch before the norm and removes it afterwards. Only
-// the block for rank 3 can return its input as an image without a batch, and it does so only if it does
-// not add a dimension.
+// whether the rank is 3; the block for rank 3 adds a batch before the norm and removes it afterwards. Only the block
+// for rank 3 can return its input as an image without a batch, and it does so only if it does not add a dimension.
 static bool may_have_no_batch(const taper_ir_value *input, int branches)
 {
     const taper_rank rank = taper_rank_of(input);

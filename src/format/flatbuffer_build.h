@@ -64,8 +64,8 @@ taper_fbb_ref taper_fbb_string(taper_fbb *b, const char *text, size_t length);
 // Adds a string, or returns the position of an equal string that was added before. The text must not change before the
 // file is written.
 taper_fbb_ref taper_fbb_shared_string(taper_fbb *b, const char *text);
-// Adds a vector of bytes, or a string if `text`, without copying it. The memory must remain valid until the file is
-// written.
+// Adds a vector of bytes, or a string if `text` is true, without copying the bytes. The memory must remain valid until
+// the file is written.
 taper_fbb_ref taper_fbb_block_of(taper_fbb *b, const void *data, size_t size, bool text);
 
 // Writes the file to the sink. `identifier` has 4 characters.

@@ -23,7 +23,7 @@ typedef struct reader {
 static taper_status set_state(void *user, taper_object *object, taper_val state, bool *taken, taper_error *error)
 {
     reader *r = user;
-    // Caches for each class if it has a __setstate__, because names may be long and there may be many objects.
+    // The answer is cached for each class, because looking up a long name takes time and there may be many objects.
     const size_t *known = taper_pointer_find(&r->classes, object->klass);
     bool has;
     *taken = false;

@@ -59,7 +59,8 @@ taper_status taper_set_states_find(taper_set_states *states, const taper_object 
 {
     const char *class_name = object->klass->name;
     const size_t *pending = taper_pointer_find(&states->pending, object);
-    // The __setstate__ of each class is cached, because names may be long and there may be many objects.
+    // The __setstate__ of each class is cached, because looking up a long name takes time and there may be many
+    // objects.
     const size_t *met = taper_pointer_find(&states->classes, object->klass);
     bool known = met != NULL && *met != 0;
     *state = NULL;

@@ -25,7 +25,7 @@ int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const t
                                       size_t *dropped);
 
 // Checks that the calls of the graph can be written without numbers of arguments: readers must find the right numbers
-// from the types. This fails if an argument does not fit its type, which never happens in files of PyTorch.
+// from the types. The check fails if an argument does not fit its type, which never happens in files of PyTorch.
 TAPER_MUST_USE taper_status taper_bytecode_check_counts(const taper_module *module,
                                                         const taper_module_function *function, const taper_graph *graph,
                                                         taper_error *error);

@@ -43,7 +43,7 @@ struct taper_heap {
     size_t bytes, used;
     atomic_uint copies;
     // `limit` and `calls` are read without the lock, and between runs they are also set without the lock. They are
-    // atomic because other threads may create values from results at that time.
+    // atomic because other threads may create values from results between runs.
     _Atomic(size_t) limit, calls;
     atomic_bool refused; // true if the limit refused a block since it was set
     free_block *small[SMALL_CLASSES + 1];

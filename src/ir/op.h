@@ -74,7 +74,10 @@ enum {
 #define TAPER_OP_ANY_ELEMENTS     (UINT64_C(1) << 24) // the elements of the result are uninitialized memory
 #define TAPER_OP_APART            (UINT64_C(1) << 50) // writes to an argument that must not share memory with another
                                                       // argument, as in PyTorch
-#define TAPER_OP_WHOLE            (UINT64_C(1) << 51) // may write to an argument if each of its elements is also the same element of another argument. The two arguments must not share only a part of their memory. With TAPER_OP_APART the other argument must be argument 0
+#define TAPER_OP_WHOLE            (UINT64_C(1) << 51) // may write to an argument if each of its elements is also the
+                                                      // same element of another argument. The two arguments must not
+                                                      // share only a part of their memory. With TAPER_OP_APART the
+                                                      // other argument must be argument 0
 #define TAPER_OP_ASKS_SHAPE       (UINT64_C(1) << 63) // returns a number that depends only on sizes, strides and dtypes
 #define TAPER_OP_CONVOLVES        (UINT64_C(1) << 54) // computes a convolution
 #define TAPER_OP_HALVES           (UINT64_C(1) << 55) // computes halves as floats, and rounds only the results

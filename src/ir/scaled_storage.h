@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Storages of floats that equal the rows of another storage, each row times a factor, rounded once. The bytes are
-// computed in chunks while they are written to a file, so the weights of a rewritten model are never in memory twice.
+// A scaled storage has the rows of another storage of floats, each multiplied by a factor and rounded once. The bytes
+// are computed in chunks while they are written to a file, so the weights of a rewritten model are never in memory
+// twice.
 //
 // `data` of such a storage is NULL until taper_storage_settle computes it. Only the compiler makes such storages, for
 // constants in the graphs of a draft that can only be saved (taper_compilation.to_save). In these graphs, code that

@@ -190,7 +190,8 @@ static taper_status check_geometry(taper_dtype dtype, size_t rank, const int64_t
             TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "a tensor cannot have the negative size %lld in dimension %zu",
                        (long long)sizes[i], i);
         }
-        // A size of 0 counts as 1 here, because strides are computed from the other sizes.
+        // A size of 0 counts as 1 here, because strides are products of the other sizes, and these products must not
+        // overflow either.
         if (!taper_mul_i64(product, taper_max_i64(sizes[i], 1), &product) || product > limit) {
             TAPER_FAIL(error, TAPER_ERROR_RESOURCE, "a tensor of more than %lld elements is too large",
                        (long long)limit);

@@ -23,7 +23,8 @@ typedef enum taper_storage_kind {
     TAPER_STORAGE_FILE,
     TAPER_STORAGE_BORROWED, // memory that `owner` keeps alive (the host's bytes of a file, a block), never written
     TAPER_STORAGE_SHARED,   // memory of the storage `origin`, copied on the first write
-    // Memory of the host, freed by release(user). If read_only, sessions use SHARED storages instead.
+    // Memory of the host, freed by release(user). If `read_only` is set, sessions use SHARED storages of this memory
+    // instead.
     TAPER_STORAGE_HOST,
     TAPER_STORAGE_PLANNED, // memory in a session's arena, which `owner` keeps alive
     TAPER_STORAGE_SCALED,  // no memory until it is computed (ir/scaled_storage.h)

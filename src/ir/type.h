@@ -44,7 +44,7 @@ typedef struct taper_class {
 } taper_class;
 
 // These functions allocate data that must live as long as the values that refer to it, such as classes. The data is
-// freed with the table. They return NULL if memory is missing.
+// freed with the table. The functions return NULL if memory is missing.
 void *taper_types_alloc(taper_types *types, size_t size); // returns zeroed memory
 const char *taper_types_string(taper_types *types, const char *text,
                                size_t length); // returns a NUL-terminated copy; equal texts share one copy

@@ -116,7 +116,7 @@ static void add_caches(const char *root, size_t cpu, taper_caches *caches)
 taper_caches taper_cores_caches(const char *root, const unsigned char *allowed, size_t count)
 {
     // The first and the last allowed CPU are sufficient, because the system numbers clusters from small to big cores,
-    // or in the reverse order.
+    // or in the reverse order, so one of the two CPUs is a big core.
     taper_caches caches = {0, 0};
     size_t first = 0, last = 8 * count;
     while (first < last && !is_allowed(allowed, count, first)) {

@@ -132,8 +132,8 @@ static ssize_t write_quietly(int fd, const void *data, size_t size)
 #else
 // The kernel sends SIGXFSZ to the thread that writes, so blocking it in this thread is sufficient and does not affect
 // the host's other threads. A check with getrlimit would not be sufficient, because another thread or process could
-// lower the limit after the check. This uses sigpending and sigwait, because Android lacks sigtimedwait before API
-// level 23. If the signal was already pending, it belongs to the host and remains pending.
+// lower the limit after the check. This function uses sigpending and sigwait, because Android lacks sigtimedwait before
+// API level 23. If the signal was already pending, it belongs to the host and remains pending.
 static ssize_t write_quietly(int fd, const void *data, size_t size)
 {
     sigset_t ours, before, pending;

@@ -107,7 +107,7 @@ taper_status taper_archive_writer_finish(taper_archive_writer *writer, taper_err
 
 // ---- values
 
-// The storages of a pickle. Their keys are their numbers in this list.
+// The storages of a pickle. The key of a storage is its number in this list.
 typedef struct storages {
     const taper_allocator *allocator;
     taper_storage **items; // storages, borrowed from the value that is pickled

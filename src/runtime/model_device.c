@@ -70,7 +70,8 @@ static const taper_preparer *preparer_of_file(const taper_model *model, const ta
         return NULL;
     }
     if (found->packer == TAPER_PACKER_NONE && load->precision == TAPER_PRECISION_BF16) {
-        return NULL; // bf16 runs on the CPU, because the layers of the file are not packed
+        return NULL; // only the CPU computes in bf16; it can run this file, because the file's layers are not packed
+                     // for the device
     }
     return found;
 }

@@ -226,7 +226,8 @@ static void use_bands(taper_recording *r, const taper_noted_step *noted, const t
 
 // ---- recordings
 
-// Makes a shell (recording.h) with the memory that the plan gives to a birth.
+// Makes a shell, the tensor that each replay reuses for a value (recording.h), with the memory that the plan gives to
+// the value's storage (birth).
 static void make_shell(taper_shell *shell, const taper_noted_step *step, const taper_birth *birth, taper_heap *heap)
 {
     shell->tensor = taper_tensor_local(&step->prepared->result);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Finds the states, as `__setstate__` reads them, with which a session's objects are saved (archive_writer.c).
+// Finds the states with which a session's objects are saved (archive_writer.c): the values that `__setstate__` of the
+// objects' classes reads.
 #ifndef TAPER_RUNTIME_SESSION_STATE_H
 #define TAPER_RUNTIME_SESSION_STATE_H
 

@@ -183,8 +183,8 @@ static void destroy(PyObject *object)
     PyTypeObject *const type = Py_TYPE(object);
     taper_operator_release(self->alias);
     taper_context_release(self->context);
-    // Values may outlive the context and keep its memory. They write nothing to the log, because each run holds a
-    // reference to this object.
+    // Values may outlive this object and keep the context's memory, but they write nothing to the freed log: only runs
+    // write to it, and each run holds a reference to this object.
     free_log(self->log);
     ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
     Py_DECREF(type);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A claim contains the nodes that the backend supports, except nodes that depend on an unsupported node which in turn
-// depends on a node of the claim. While the claim is made, the register number of each value contains a mark; the real
-// numbers are assigned later.
+// A claim contains the nodes that the backend supports. It leaves out a supported node that depends on an unsupported
+// node, if that unsupported node depends on a node of the claim. While the claim is made, the register number of each
+// value contains a mark; the real numbers are assigned later.
 #include "backends/common/claim.h"
 
 #include "backends/common/shape_nodes.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the nodes of a region that a backend runs (the claim). A claim has all nodes that the backend supports,
-// except nodes that depend on an unsupported node which in turn depends on a node of the claim.
+// Chooses the nodes of a region that a backend runs (the claim). A claim contains the nodes that the backend supports.
+// It leaves out a supported node that depends on an unsupported node, if that unsupported node depends on a node of the
+// claim.
 #ifndef TAPER_BACKENDS_CLAIM_H
 #define TAPER_BACKENDS_CLAIM_H
 

@@ -16,7 +16,7 @@ enum {
     // Smallest number of channels for Winograd's transforms; with fewer channels, they cost as much as the products
     // save.
     LEAST_CHANNELS = 16,
-    ROW_OVERHEAD = 2, // a strip of r rows of a product costs as much as r + 2 rows, because it loads the weights
+    ROW_OVERHEAD = 2, // each strip of a product loads all weights, which costs as much as ROW_OVERHEAD more rows
 };
 
 typedef struct machine {
@@ -114,7 +114,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
                             pointer * taps + store * vectors);
     const double pitch = (double)(job->out_w + (job->kernel_w - 1) * job->dilation_w / job->stride_w);
     // The input has one plane for each channel and each phase of the strides (stride_h * stride_w phases). The estimate
-    // includes the padding rows of every plane, and the slack after each plane.
+    // includes the padding rows of every plane, and the floats after each plane that kernels may read (slack).
     const double phases = (double)(job->stride_h * job->stride_w),
                  in_planes = (double)(job->batch * job->in_c) * phases;
     const double rows = in_planes * (double)(job->out_h + (job->kernel_h - 1) * job->dilation_h / job->stride_h) +

@@ -40,7 +40,8 @@ typedef struct lines_run {
     taper_places places;
 } lines_run;
 
-// Copies the inputs of `count` positions, beginning with position `first`, with padding, in every phase of the stride.
+// Copies the inputs of `count` positions from position `first` on, including padding, separately for each phase of the
+// stride.
 static void lay_out(const lines_plan *plan, const float *line, size_t first, size_t count, float *to)
 {
     const taper_conv2d *job = plan->head.job;
@@ -126,7 +127,8 @@ static void make_segment(const lines_plan *plan, size_t image, size_t group, siz
                       .y_plane = job->out_w,
                       .min = job->epilogue.min,
                       .max = job->epilogue.max};
-    // Positions from pad to near_end read only elements of the line, even with the kernel's overread.
+    // Positions from pad to near_end read only elements of the line, even though the kernel reads past the last input
+    // that it uses.
     const size_t pad = (size_t)job->pad_left, beyond = plan->reach + TAPER_PLANAR_SLACK;
     const size_t near_end =
         taper_min_size(job->stride_w == 1 && job->in_w > beyond ? job->in_w + pad - beyond : 0, end);

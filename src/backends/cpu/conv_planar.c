@@ -9,8 +9,9 @@
 
 enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
-    MOST_PLANES = 1024,     // largest number of input planes in a group, in all phases of the stride
-    MOST_SHARED = 32,       // largest padding that the end of a row shares with the next row; less than a plane's slack
+    MOST_PLANES = 1024, // largest number of input planes in a group, in all phases of the stride
+    MOST_SHARED = 32,   // largest padding that the end of a row shares with the next row; fewer pixels than may be read
+                        // after a plane
     BUNCH_CHANNELS = 16,    // number of channels of a piece of work; they fill whole cache lines
     BAND_FLOATS = 24 * 1024 // approximate number of floats of the planes of a piece of work
 };
@@ -23,7 +24,8 @@ typedef struct planar_plan {
     size_t group_in, group_out, group_floats;
     size_t bunch, bunches; // number of groups of a piece of work; number of pieces for all groups
     size_t rows, bands;    // output rows of a band; number of bands
-    // Number of floats of a row; number of rows of a plane; number of floats of a plane, with slack.
+    // Number of floats of a row; number of rows of a plane; number of floats of a plane, including floats after it that
+    // kernels may read.
     size_t pitch, plane_rows, plane;
     size_t y_plane, place_bytes;
     size_t taps, offsets[MOST_TAPS];

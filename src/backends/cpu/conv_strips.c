@@ -4,15 +4,15 @@
 #include "backends/cpu/conv_strips.h"
 
 enum {
-    STRIP_OVERHEAD = 2, // a strip of r pixels costs as much as r + 2 pixels, because it loads all weights
+    STRIP_OVERHEAD = 2, // each strip loads all weights, which costs as much as STRIP_OVERHEAD more pixels
     LEAST_IMAGES = 4,   // smallest number of images in a strip across images
     MOST_WIDE = 64,     // longest axis for which every output is examined
     MOST_TAPS = 7,      // largest number of taps along an axis in the method of ranges, whose table has room for three
                         // ranges per axis
 };
 
-// The factor by which strips across images must reduce the cost, because the pixels of such strips are further apart
-// than consecutive pixels.
+// Strips across images are chosen only if they cost less than this factor times the cost of other strips, because their
+// pixels are further apart in memory than consecutive pixels.
 static const double WORTH = 0.94;
 
 typedef struct range {

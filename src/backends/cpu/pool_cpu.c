@@ -134,7 +134,7 @@ static taper_status run_job(const pool_job *job)
 
 // ---- supported calls
 
-// Returns the largest window along an axis, or 0 if a window is empty.
+// Returns the size of the largest window along an axis, or 0 if a window is empty.
 static int64_t largest_window(const taper_pool_axis *axis)
 {
     int64_t most = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Dense quantized convolution as matrix products over packed weights, with a pointer per output pixel and tap. In a
-// stem, the pixels of a row are contiguous with their padding, so there is one pointer per pixel and kernel row.
-// tiles.h divides the work.
+// layer with few channels (stem), the pixels and padding of a row are contiguous, so there is one pointer per pixel and
+// kernel row. tiles.h divides the work.
 #include "backends/cpu/quantized_conv_cpu.h"
 #include "ops/engine/tiles.h"
 

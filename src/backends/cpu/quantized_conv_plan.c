@@ -72,8 +72,8 @@ static void keep(const taper_conv2d_i8_plan *plan, const uint8_t *folded, const 
     const size_t bytes = folded_bytes(plan), room = plan_at + plan->bytes + LINE;
     kept_conv *kept = taper_prepare(plan->job->call, run_kept, room + bytes);
     if (kept != NULL) {
-        // A tile reads biases and factors one vector at a time. They are aligned so that no vector crosses a cache
-        // line.
+        // A tile reads biases and factors one vector at a time. Both arrays are aligned so that no vector crosses a
+        // cache line.
         const size_t folded_at = room - ((uintptr_t)kept + room) % LINE;
         kept->job = *plan->job;
         kept->plan = (taper_conv2d_i8_plan *)(void *)((char *)kept + plan_at);

@@ -107,8 +107,8 @@ taper_status taper_cpu_dequantize(taper_call *call)
 
 // ---- products
 
-// Multiplies elements that are not contiguous, such as images in different memory orders. It copies blocks of them to
-// contiguous memory first.
+// Multiplies elements that are not contiguous, such as images in different memory orders. This function first copies
+// blocks of the elements to contiguous memory.
 static void product_apart(const taper_vector_u8_entry *vector, const taper_q_row *row, const taper_u8_product *p,
                           const uint8_t *a, const uint8_t *b, uint8_t *y)
 {

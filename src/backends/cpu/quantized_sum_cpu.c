@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Sums of quint8 tensors. Each tensor has one scale and is dense in the order of the result. All other tensors are left
+// Sums of quint8 tensors that have one scale each and are dense in the order of the result. All other tensors are left
 // to the reference.
 #include "backends/cpu/quantized_sum_cpu.h"
 

@@ -41,7 +41,8 @@ static void drop_flat(taper_tensor **tensors, size_t count)
     }
 }
 
-// Returns the largest difference divided by the allowed difference, or infinity if only one of two elements is NaN.
+// Returns the largest difference between an element of a and the same element of b, divided by the allowed difference.
+// Returns infinity if only one of the two elements is NaN.
 static double apart(const float *a, const float *b, int64_t count, double most_part)
 {
     double most = 0, largest = 0;

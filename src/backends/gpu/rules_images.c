@@ -17,7 +17,8 @@ static taper_status begin(taper_gpu_emitter *e, const taper_node *node, taper_gp
     TAPER_GPU_REFUSE(e, in->rank != 4, "images of other than four dimensions");
     TAPER_TRY(taper_gpu_take_steps(e, result, 1, 2, &chain));
     bool leaves = false;
-    // Results of a resize are written directly as plain numbers, because they are large.
+    // Results of a resize are written directly as plain numbers, because they are large: converting them from vectors
+    // would take long.
     if (kernel == TAPER_GPU_KERNEL_RESIZE) {
         TAPER_TRY(taper_gpu_new_output(e, *result, &shape, 1, out, &leaves));
     }
@@ -54,7 +55,7 @@ static taper_status ask_image(taper_gpu_emitter *e, const taper_node *node, unsi
     return taper_gpu_ask_operand_of(e, taper_node_in(node, 0), dtypes);
 }
 
-enum { MOST_WINDOW = 1024 }; // largest number of elements in a window, because a thread reads all of them
+enum { MOST_WINDOW = 1024 }; // largest number of elements in a window, which a single thread reads
 
 // Returns the size of a team. An 8 x 8 team shares a large window if there are few results (shaders/pool.comp).
 static uint32_t team_of_window(const taper_gpu_state *s, const taper_gpu_work *w, const int64_t *window)

@@ -108,7 +108,7 @@ static taper_status set_values(const compiler *c)
     return TAPER_OK;
 }
 
-// Returns the lowest level that has the operation. The codes of a level follow the codes of the previous level.
+// Returns the lowest API level that has the operation. The codes of a level follow the codes of the previous level.
 static int level_of_operation(int32_t code)
 {
     return code >= 96 ? 30 : code >= ANEURALNETWORKS_ABS ? 29 : code >= ANEURALNETWORKS_DIV ? 28 : 27;

@@ -95,7 +95,7 @@ static const char *lacks(const taper_nnapi_driver *driver)
     return NULL;
 }
 
-// Returns the level of the available functions, determined by the functions that Taper requires.
+// Returns the highest API level of which all functions that Taper requires are available.
 static int level_of(const taper_nnapi_functions *call)
 {
     const bool lists = call->_getDeviceCount != NULL && call->_getDevice != NULL && call->Device_getName != NULL &&

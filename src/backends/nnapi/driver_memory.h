@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Memory that the driver reads and writes, shared with it if the system supports this.
+// Memory that the driver reads and writes. The memory is shared with the driver's process if the system supports shared
+// memory.
 #ifndef TAPER_BACKENDS_DRIVER_MEMORY_H
 #define TAPER_BACKENDS_DRIVER_MEMORY_H
 

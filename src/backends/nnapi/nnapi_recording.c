@@ -347,7 +347,8 @@ static taper_status new_result(taper_call *call, const taper_nnapi_recorded_tens
                                const int64_t *sizes, taper_tensor **y)
 {
     int64_t strides[TAPER_MAX_RANK];
-    // If the image has one channel or one pixel, contiguous strides are equivalent.
+    // If the image has one channel or one pixel, contiguous strides describe the same order of bytes as channels-last
+    // strides.
     const bool same = t->image && (sizes[1] == 1 || (sizes[2] == 1 && sizes[3] == 1));
     const bool hidden = t->image && !t->last && !same;
     if ((t->last && rank == 4) || hidden) {

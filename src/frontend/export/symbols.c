@@ -38,7 +38,7 @@ static const taper_type *type_of(const taper_ir_value *value)
                                                      : &taper_type_int;
 }
 
-// Finds the overload for operands of these types. With `floats`, finds the overload for floats.
+// Finds the overload for operands of these types. If `floats` is true, finds the overload for floats instead.
 static taper_status find_overload(taper_export_lowering *l, const char *name, taper_ir_value *const *operands,
                                   size_t count, bool floats, const taper_op **found)
 {

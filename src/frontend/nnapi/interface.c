@@ -14,8 +14,8 @@
 // PyTorch's formats of inputs and results (DimOrder in torch/backends/_nnapi/serializer.py).
 enum { FORMAT_PLAIN = 0, FORMAT_IMAGE = 1, FORMAT_ROWS = 2 };
 
-// Adds a check of an input's quantizer, because NNAPI uses the raw bytes of the input. The scales may differ by
-// rounding to float32.
+// Adds a check of an input's quantizer, because NNAPI uses the raw bytes of the input, which mean other numbers with
+// another quantizer. The scales may differ by rounding to float32.
 static taper_status check_quantizer(taper_nnapi_lowering *l, const taper_nnapi_operand *operand, size_t number,
                                     taper_ir_value *x)
 {

@@ -203,7 +203,8 @@ static taper_status find_groups(taper_nnapi_lowering *l, const taper_nnapi_opera
     return TAPER_OK;
 }
 
-// Crops the result of a transposed convolution, which was computed with the smaller of the two paddings on both sides.
+// Crops the result of a transposed convolution on the side with the larger padding, because the convolution was
+// computed with the smaller padding on both sides.
 static taper_status cut_result(taper_nnapi_lowering *l, const taper_nnapi_window *w, const geometry *g,
                                taper_ir_value **y)
 {

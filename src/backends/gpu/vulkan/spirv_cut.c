@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// See spirv.h. Removes the side of a branch on a constant that is never taken, with the blocks and functions that only
-// this side reached. The numbers of opcodes are from the SPIR-V specification, sections 3.42 and 3.49; the rules of
-// blocks from 2.11 and 2.16.
+// See spirv.h. Removes the never taken side of each branch on a constant, with the blocks and functions that only this
+// side reached. The numbers of opcodes are from the SPIR-V specification, sections 3.42 and 3.49; the rules of blocks
+// from 2.11 and 2.16.
 #include "backends/gpu/vulkan/spirv.h"
 
 #include <string.h>

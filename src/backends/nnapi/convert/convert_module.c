@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes PyTorch's NnapiModule (torch/backends/_nnapi/prepare.py) as an attribute of the root. Its forward is written as
-// nodes, as they are after inlining. Stock PyTorch can run them, and frontend/nnapi/nnapi.c recognizes them.
+// Makes PyTorch's NnapiModule (torch/backends/_nnapi/prepare.py) as an attribute of the root. The module's forward is
+// written as the nodes that it consists of after inlining. Stock PyTorch can run them, and frontend/nnapi/nnapi.c
+// recognizes them.
 #include <stdio.h>
 
 #include "backends/nnapi/convert/script_sizes.h"

@@ -140,7 +140,8 @@ public abstract class Tensor {
   }
 
   /**
-   * Makes a torch.uint8 tensor over a direct buffer of native byte order, used in place, in the order of memoryFormat.
+   * Makes a torch.uint8 tensor over a direct buffer of native byte order. The buffer is used in place, and its elements
+   * are in the order of memoryFormat.
    */
   public static Tensor fromBlobUnsigned(ByteBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
@@ -169,7 +170,8 @@ public abstract class Tensor {
   }
 
   /**
-   * Makes a torch.int8 tensor over a direct buffer of native byte order, used in place, in the order of memoryFormat.
+   * Makes a torch.int8 tensor over a direct buffer of native byte order. The buffer is used in place, and its elements
+   * are in the order of memoryFormat.
    */
   public static Tensor fromBlob(ByteBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
@@ -198,7 +200,8 @@ public abstract class Tensor {
   }
 
   /**
-   * Makes a torch.int32 tensor over a direct buffer of native byte order, used in place, in the order of memoryFormat.
+   * Makes a torch.int32 tensor over a direct buffer of native byte order. The buffer is used in place, and its elements
+   * are in the order of memoryFormat.
    */
   public static Tensor fromBlob(IntBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
@@ -257,7 +260,8 @@ public abstract class Tensor {
   }
 
   /**
-   * Makes a torch.int64 tensor over a direct buffer of native byte order, used in place, in the order of memoryFormat.
+   * Makes a torch.int64 tensor over a direct buffer of native byte order. The buffer is used in place, and its elements
+   * are in the order of memoryFormat.
    */
   public static Tensor fromBlob(LongBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);

@@ -427,7 +427,7 @@ template <class Base> class ModelOf final : public Base
             added_.clear();
         }
     }
-    // Returns the model whose root is the module at `path`. It has copies of the attributes.
+    // Returns the model whose root is the module at `path`. The returned model has copies of the attributes.
     std::shared_ptr<ModelOf> child(const std::string &path)
     {
         const Locked guard(*this);
