@@ -38,8 +38,8 @@ bool taper_use_only_reads_list(const taper_value_use *use)
     if (fixed) {
         return !returns_list;
     }
-    // The declared type is a type variable. Such an operator keeps the list unchanged and to itself if its result is
-    // only a number, a bool or an item.
+    // The declared type is a type variable. An operator with such an argument neither changes the list nor passes it on
+    // if its result is only a number, a bool or an item.
     return element == TAPER_TYPE_VARIABLE && user->schema->ret_count == 1 &&
            (taper_node_has(user, TAPER_OP_ITEM) || user->schema->rets[0].type->kind == TAPER_TYPE_INT ||
             user->schema->rets[0].type->kind == TAPER_TYPE_BOOL);

@@ -38,7 +38,8 @@ static const taper_ir_value *self_of(const taper_compilation *compilation, const
 // Returns the name of the object's class, or NULL if it is not known.
 static const char *class_of(const taper_compilation *compilation, const taper_ir_value *object)
 {
-    // Only devices need the weights of self as constants. The CPU can read them from attributes.
+    // Self counts as the known root only in builds with devices: devices need the weights of self as constants, while
+    // the CPU can read the weights from attributes.
     if (TAPER_DEVICES && object == self_of(compilation, object->block->graph)) {
         return compilation->root.as.object->klass->name;
     }

@@ -146,8 +146,8 @@ static taper_status plan_layer(const planner *p, const taper_node *node, const t
     }
     taper_quantize_value *input = facts(p, layer->input);
     TAPER_TRY(add_step(p, node, TAPER_STEP_LAYER, &step));
-    // The samples may not have reached this layer, for example because it is in a branch. The report lists it
-    // nevertheless.
+    // The samples may not have reached this layer, for example because it is in a branch. Such a layer stays float, and
+    // the report lists it.
     step->kept_float = step->kept_float || !taper_layer_is_quantizable(layer, false) || !is_usable(p, layer->input) ||
                        !is_usable(p, &node->outputs[0]) || (layer->convolution ? input->rank != 4 : input->rank < 2);
     if (step->kept_float) {

@@ -75,8 +75,8 @@ static taper_status start_loop(taper_ts_lowering *l, const taper_ts_binding *tri
     return TAPER_OK;
 }
 
-// Ends one of the two branches that take an item from a run. Results of the branch are both positions, the item, and
-// true if the run has more items.
+// Ends one of the two branches that take an item from a run. Results of the branch are the positions in both runs, the
+// item, and true if the run that the item came from has more items.
 static taper_status take(taper_ts_lowering *l, const taper_ts_node *node, taper_block *outer, taper_ts_binding at[2],
                          size_t from, taper_ts_binding item, taper_ts_binding end)
 {

@@ -102,7 +102,7 @@ static taper_status grow_known(conversion *c)
     return TAPER_OK;
 }
 
-// Gives the outputs of a segment the shapes of the values that they return.
+// Records for each output of a segment the shape of the body's value that becomes this output.
 static taper_status name_results(conversion *c, const taper_node *segment)
 {
     TAPER_TRY(grow_known(c));

@@ -54,8 +54,8 @@ struct ClassSource {
 
 using ClassTable = std::map<std::string, ClassSource>;
 
-// Reads the classes of one source. It is a template, so that only programs that load a model compile it. Lines that it
-// does not know are skipped, because the library has parsed the source.
+// Reads the classes of one source. ClassReader is a template, so that only programs that load a model compile it. Lines
+// that the reader does not know are skipped, because the library has already checked the source.
 template <class Table> class ClassReader
 {
   public:

@@ -598,8 +598,8 @@ struct IValue final {
         text.resize(length);
         return text;
     }
-    // The elements of a tuple or list, or the characters of a string. They are made at the first request, from any
-    // thread.
+    // The elements of a tuple or list, or the characters of a string. They are made at the first request, which any
+    // thread may make.
     template <class Box> const Box &boxed() const
     {
         const intrusive_ptr_target *box = box_.load(std::memory_order_acquire);
