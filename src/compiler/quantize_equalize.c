@@ -7,9 +7,7 @@
 #include "compiler/quantization.h"
 #include "ir/tensor.h"
 
-enum {
-    SWEEPS = 10
-}; // number of times that all pairs of layers are equalized, because changing one pair affects the next pair
+enum { SWEEPS = 10 }; // number of sweeps over all pairs of layers, because changing one pair affects the next pair
 
 typedef struct pair {
     taper_layer first, second;

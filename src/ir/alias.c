@@ -182,8 +182,7 @@ static bool may_share(const taper_node *node, size_t output, size_t input)
         is_generic(ret->type)) {
         return true;
     }
-    if (ret->alias !=
-        0) { // a letter of the alias annotation that no argument has, such as b in (b|a), may stand for any argument
+    if (ret->alias != 0) { // an alias letter that no argument has, as b in (b|a), may stand for any argument
         return ret->alias == argument->alias || !has_alias_letter(node, ret->alias);
     }
     return is_container(ret->type) && is_container(argument->type);

@@ -156,8 +156,8 @@ static const taper_winograd_entry *winograd_of(const taper_conv2d *job)
 
 #include "backends/cpu/conv_orders.h"
 
-// Sets job->x to the input in NHWC. After the input are bytes that kernels may read, unless the algorithm is a product,
-// which reads nothing there. job->x is the tensor's own data, or a copy in *scratch that the caller frees.
+// Sets job->x to the input in NHWC. Unless the algorithm is a product, readable bytes follow the input, because
+// kernels read past its end. job->x is the tensor's own data, or a copy in *scratch that the caller frees.
 static taper_status nhwc_input(taper_conv2d *job, float **scratch, size_t *scratch_bytes)
 {
     taper_run *run = job->call->run;

@@ -209,9 +209,8 @@ void taper_gpu_keep_compiled(taper_gpu_state *s, const char *cache_dir)
 
 typedef struct mark_text {
     char magic[8];
-    uint64_t
-        shaders;     // hash of this build's shaders, because the driver may not crash with the shaders of another build
-    uint64_t driver; // hash of the driver; 0 if the device was not open yet
+    uint64_t shaders; // hash of this build's shaders: with those of another build, the driver may not crash
+    uint64_t driver;  // hash of the driver; 0 if the device was not open yet
 } mark_text;
 
 static mark_text mark_of(const taper_gpu_state *s)

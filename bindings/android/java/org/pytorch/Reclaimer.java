@@ -80,8 +80,8 @@ final class Reclaimer extends PhantomReference<Object> {
     return r;
   }
 
-  /** Releases the value after {@code owner} is unreachable. Each object that reads the value's memory must be {@code
-   * owner}, or refer to {@code owner}. */
+  /** Releases the value after {@code owner} is unreachable. Each object that reads the value's memory must be
+   * {@code owner}, or refer to it. */
   static void ofValue(Object owner, long handle, long bytes) {
     add(new Reclaimer(owner, VALUES, handle, bytes));
     collectIfMuch(VALUES);

@@ -230,8 +230,8 @@ public abstract class Tensor {
   }
 
   /**
-   * Makes a torch.float32 tensor over a direct buffer of native byte order, used in place, in the order of
-   * memoryFormat.
+   * Makes a torch.float32 tensor over a direct buffer of native byte order. The buffer is used in place, and its
+   * elements are in the order of memoryFormat.
    */
   public static Tensor fromBlob(FloatBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
@@ -290,8 +290,8 @@ public abstract class Tensor {
   }
 
   /**
-   * Makes a torch.float64 tensor over a direct buffer of native byte order, used in place, in the order of
-   * memoryFormat.
+   * Makes a torch.float64 tensor over a direct buffer of native byte order. The buffer is used in place, and its
+   * elements are in the order of memoryFormat.
    */
   public static Tensor fromBlob(DoubleBuffer data, long[] shape, MemoryFormat memoryFormat) {
     checkArgument(data != null, ERROR_MSG_DATA_BUFFER_NOT_NULL);
