@@ -110,8 +110,9 @@ typedef struct taper_quantization_table {
     taper_status (*plan)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph);
     // Records a value of a calibration run. Must be called after `plan`. Fails if an element is not finite.
     taper_status (*observe)(taper_quantization *quantization, uint32_t value, taper_val seen, taper_error *error);
-    // Rewrites the graph of another draft according to the plan. If `root` is not NULL, *root receives the root object
-    // without unused attributes, as for `prepare`.
+    // Rewrites the graph of a draft with the operators that `plan` chose. The draft is not the planned draft: it was
+    // loaded again from the same file. If `root` is not NULL, *root receives the root object without unused attributes,
+    // as for `prepare`.
     taper_status (*rewrite)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph,
                             taper_val *root);
     size_t (*step_count)(const taper_quantization *quantization);

@@ -19,7 +19,7 @@ typedef struct taper_ahead_maker {
 
 // Represents a value of the program as a value of a formula (taper_formula_values).
 taper_val taper_ahead_symbol(const taper_ir_value *value);
-// Returns the value of the program that `symbol` represents, or NULL if it represents none.
+// Returns the program's value that `symbol` represents, or NULL if `symbol` is an ordinary value.
 taper_ir_value *taper_ahead_value(taper_val symbol);
 TAPER_MUST_USE taper_status taper_ahead_list(const taper_ahead_maker *m, const taper_val *items, size_t count,
                                              const taper_type *type, taper_ir_value **made);

@@ -50,8 +50,9 @@ bool taper_recompose_source(const taper_recomposer *r, const taper_ir_value *val
 // Returns in *taken the quint8 tensor whose dequantized form is `value`. Inserts a conversion to quint8 if necessary.
 TAPER_MUST_USE taper_status taper_recompose_take(taper_recomposer *r, const taper_ir_value *value,
                                                  taper_ir_value **taken);
-// Returns true if `value` is the dequantized form of floats that each run quantizes by their actual range. found: the
-// floats, then the tensors with scale and zero_point. In uint8, the zero point is zero_point plus *raised.
+// Returns true if `value` was quantized dynamically and dequantized: each run computes scale and zero_point from the
+// range of the floats. found: the floats, then the tensors scale and zero_point. *raised is 128 if the integers are
+// int8, or 0 if they are uint8; zero_point plus *raised is the zero point for uint8.
 bool taper_recompose_dynamic(const taper_recomposer *r, const taper_ir_value *value, taper_ir_value *found[3],
                              int64_t *raised);
 // Returns the floats from which a dequantized value was quantized. Returns `value` itself if these floats may have

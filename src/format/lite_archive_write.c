@@ -380,7 +380,8 @@ static taper_status write_operator_version(writer *w)
 {
     char text[24];
     const int64_t own = code_version(w), lowest = taper_write_operator_version(w->module);
-    // The sources also contain operators, which need at least the file's own version.
+    // `lowest` is the operator version that the bytecode needs. The sources were written for the version `own`, so an
+    // archive with sources states the higher version.
     const int64_t version = w->has_code && own > lowest ? own : lowest;
     const int length = snprintf(text, sizeof text, "%lld\n", (long long)version);
     return write_record(w, version < NAMED_VERSION_FROM ? "version" : ".data/version", text, (size_t)length);

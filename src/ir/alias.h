@@ -31,10 +31,10 @@ bool taper_value_is_plain(const taper_ir_value *value);
 bool taper_node_writes(const taper_node *node, size_t index);
 // Returns true if an operator creates the value, and the value shares no memory with the operator's inputs.
 bool taper_value_is_fresh(const taper_ir_value *value);
-// These functions return true if a direct user of the value may write to it or hand it on. taper_value_memory_handed_on
-// is also true if a user returns a view of the value, stores the value in a container, or returns the value.
-// taper_value_object_handed_on ignores views, which are other objects. If the result is false, all users only read the
-// value. If a value has very many users, the result is true without examining them.
+// Both functions return true if a direct user of the value may write to it, store it in a container, return it, or
+// depend on its identity. An operator that only makes a view of the value counts for taper_value_memory_handed_on. It
+// does not count for taper_value_object_handed_on, because the view is another object. If the result is false, all
+// users only read the value. If a value has very many users, the functions return true without examining the users.
 bool taper_value_memory_handed_on(const taper_ir_value *value);
 bool taper_value_object_handed_on(const taper_ir_value *value);
 // Returns the answer of taper_value_memory_handed_on for a single use.

@@ -45,7 +45,7 @@ taper_shape taper_shape_of(const taper_tensor *tensor);
 // Returns the known facts about result 0. If the result is a list of tensors, returns the facts that hold for each of
 // its items. args: the arguments of the schema in order, including defaults.
 taper_shape taper_infer(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count);
-// Returns the known facts about result number `result`, from 1 on.
+// Returns the known facts about result `result`, which is at least 1. taper_infer serves result 0.
 taper_shape taper_infer_more(const taper_op *op, const taper_schema *schema, const taper_known *args, size_t count,
                              size_t result);
 

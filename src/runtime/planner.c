@@ -58,7 +58,8 @@ struct taper_planner {
     size_t live_count;
     taper_lease leases[TAPER_MOST_LENT];
     taper_storage *lent[TAPER_MOST_LENT]; // for each lease: storage that is in the lent memory now, or NULL
-    size_t lease_count, lending;          // lending: 1 + index of the lease for the next storage, or 0
+    size_t lease_count;
+    size_t lending; // 1 + index of the lease whose memory was just given out, until its storage is created; 0 if none
 };
 
 // ---- arenas

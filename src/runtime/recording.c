@@ -56,7 +56,8 @@ static taper_status run_together(taper_recorded_step *first, taper_session *sess
 static taper_status run_steps(const taper_recording *r, taper_session *session, taper_val *registers,
                               taper_replayed *replayed)
 {
-    enum { WORK_OF_A_STEP = 220 }; // work that the interpreter counts for an instruction and its call
+    // work in nanoseconds that a step reports, as the interpreter does for an instruction and its call
+    enum { WORK_OF_A_STEP = 220 };
     taper_run *run = &session->run;
     uint64_t before = 0;
     taper_status status = TAPER_OK;
@@ -149,6 +150,6 @@ void taper_recorder_begin(taper_session *session)
     taper_recorder *recorder = &session->recorder;
     await(recorder, taper_planner_recordings(session->planner));
     recorder->banded = 0;
-    recorder->traces = !session->model->reference && !session->model->takes_gradients &&
-                       taper_planner_is_recording(session->planner);
+    recorder->traces =
+        !session->model->reference && !session->model->takes_gradients && taper_planner_is_recording(session->planner);
 }

@@ -69,7 +69,8 @@ def convert(source, *, bytecode=None, flatbuffer=False, name=None, debug_info=Fa
 
 
 def bundle(source, samples, *, method="forward", bytecode=None, flatbuffer=False, context=None):
-    """Returns the model with samples of a method's inputs in its file: each is a tuple, or a value for the only argument."""
+    """Returns the model with sample inputs of the method in the model's file. A sample is a tuple or list of the arguments. If the method has only
+    one argument, a sample may be this argument itself."""
     context = context_of(context)
     save, _ = save_options(bytecode, flatbuffer, None, False, None)
     what = {"bundle": [as_inputs(sample) for sample in items_of(samples, "samples")], "method": method, **save}

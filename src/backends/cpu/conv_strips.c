@@ -76,7 +76,7 @@ static double cost_of(double pixels, double strips, double taps)
 // least one pixel of that part.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
-    // Number of strips for each part of a row.
+    // Strips that a part of a row needs: 1, or less than 1 if a strip continues in the next row.
     const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1;
     const size_t parts = (across->out - 1) / mr + 1;
     // rows: number of pairs of a row and a tap that is inside the input. columns: sum over the parts of a row; a part

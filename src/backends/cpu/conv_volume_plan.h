@@ -26,8 +26,10 @@ typedef struct taper_axis_tap {
 
 typedef struct taper_volume_axis {
     int64_t in, out;
-    int64_t step;                   // distance in the input, in elements, from one output position to the next
-    size_t phases;                  // number of phases of the result
+    int64_t step; // distance in the input, in elements, from one output position to the next
+    // number of phases: the stride of a transposed convolution, otherwise 1. The output positions of a phase use the
+    // same taps
+    size_t phases;
     int64_t positions;              // number of positions of the first phase, which is the longest one
     int64_t least, most;            // smallest and largest `steps` of all taps
     bool used[TAPER_VOLUME_STRIDE]; // true for each phase of the input that a tap reads

@@ -208,7 +208,8 @@ static taper_status choose_device(taper_nnapi_driver *driver, const char *name, 
     }
     driver->device = chosen->device;
     driver->type = chosen->type;
-    // Levels after 31 are the numbers 1000006 and so on.
+    // Both the phone and the device support the lower one of their levels. Devices report the levels after 31 as
+    // 1000006 and so on, which are greater, too.
     driver->level = level < driver->level ? (int)level : driver->level;
     memcpy(driver->name, chosen->name, sizeof driver->name);
     copy_text(driver->version, version);

@@ -18,7 +18,7 @@ typedef enum taper_ts_kind {
     TAPER_TS_TUPLE_OF,   // (a, b): children are the items
     TAPER_TS_PAIRS,      // {a: b}: children are key, value, key, value …
     TAPER_TS_CALL,       // children are callee, arguments…
-    TAPER_TS_KEYWORD,    // name=value among arguments: atom; the child is the value
+    TAPER_TS_KEYWORD,    // name=value among arguments: `atom` is the name, the child is the value
     TAPER_TS_ATTRIBUTE,  // object.atom: the child is the object
     TAPER_TS_INDEX,      // a[b]: children are a and b
     TAPER_TS_SLICE,      // b:c inside an INDEX: children are b and c; a missing one is the constant None
