@@ -73,7 +73,7 @@ def nearly(got, want, quantum):
 def quantum_of(module):
     """Returns the scale of a quantized layer's result, if it is quantized."""
     inner = module.inner if isinstance(module, layer_draw.Quantized) else None
-    return None if inner is None else getattr(inner, "scale", 0.1)  # the result's scale; functions without an attribute `scale` use at most this one
+    return None if inner is None else getattr(inner, "scale", 0.1)  # the result's scale; a function without an attribute `scale` has at most this scale
 
 
 def prepare(arguments, folder, module, inputs):

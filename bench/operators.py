@@ -1090,7 +1090,7 @@ def quantized_cases():
 
 class Operator(torch.nn.Module):
     """The function as a module. Files store inputs without strides. An image in channels_last is therefore [N, H, W, C] in the file, and the
-    module begins with a view on both sides."""
+    module begins with a view, in Taper and in PyTorch."""
 
     def __init__(self, function, inputs):
         super().__init__()

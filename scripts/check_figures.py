@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""check_figures.py [TREE]: compares figures in the documents with the tree, and fails if one differs. Nothing needs to be built.
+"""check_figures.py [TREE]: compares the numbers in the documents (figures) with the files of the tree that determine them, and fails if a number
+differs. Nothing needs to be built.
 
 A figure that follows from the sources is stated in the sources. A document may repeat the figure in one of the forms of RULES, and then both must
 be equal. FORBIDDEN has the forms in which a document must not state such a figure, because no rule would read it. LISTS has pages that name all

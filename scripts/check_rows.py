@@ -54,7 +54,7 @@ for path in sorted(top.glob("src/**/*.[chi]*")):
 
 # Facts about how a form writes: what it does with the sizes, dtype and memory of the tensor that it gets.
 OF_WRITING = {f"TAPER_OP_{fact}" for fact in ("OUT_COPY", "OUT_CAST", "OUT_SAME", "OVERLAP", "APART", "WHOLE", "RESIZES")}
-OPTIONS = {"dtype", "layout", "device", "pin_memory"}  # arguments about a new tensor; a form writes into a given one and lacks them
+OPTIONS = {"dtype", "layout", "device", "pin_memory"}  # arguments that describe a new tensor; a form that writes into a given tensor lacks them
 
 
 def operator_of(schema):

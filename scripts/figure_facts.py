@@ -102,8 +102,8 @@ def is_measured(part, around):
 
 
 def unread(path, text, covered, sections):
-    """Yields (position, number) of each number of a page that is neither in `covered` (spans of rules) nor in these lists, nor in a section with
-    measured figures. sections: as check_figures.sections returns them."""
+    """Yields (position, number) of each number of a page that is neither in `covered` (spans of rules) nor covered by the lists of this file, nor
+    in a section with measured figures. sections: as check_figures.sections returns them."""
     if path in HISTORY:
         return
     spans = list(covered) + [span[1:] for span in facts(text)]

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // unwind_probe: calls an operator that unwinds its stack. Prints the number of frames, and exits with 0 if the caller
-// of the library is among them. If they are, a crash report from inside a kernel shows the caller.
+// of the library is among them. If the caller is among the frames, a crash report from inside a kernel also shows the
+// caller.
 #include <stdio.h>
 #include <unwind.h>
 

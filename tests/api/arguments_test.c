@@ -654,7 +654,7 @@ static void sizes_of_structs(void **state)
     close_world(&w);
 }
 
-// A caller's struct may have fewer or more members. The library may only change members of both structs.
+// The caller's struct may be shorter or longer than the library's. Only members that both structs have may change.
 static void other_versions(void **state)
 {
     (void)state;

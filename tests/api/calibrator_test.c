@@ -150,7 +150,7 @@ static void runs_between_finishes(void **state)
     close_world(&w);
 }
 
-// The struct of an older program has fewer members; the library must write only to these.
+// The struct of an older program has fewer members; the library must write only to these members.
 static void layer_of_older_header(void **state)
 {
     (void)state;

@@ -143,7 +143,7 @@ static void memory(void **state)
                (taper_session_options){.memory_budget = 1 << 20, .time_budget = 60});
     ends_with(&w, TAPER_ERROR_RESOURCE, "memory");
     assert_true(atomic_load(&w.allocator.peak) < (size_t)8 << 20);
-    // Must fail again, and not earlier than the first run, because the memory of the first run was freed.
+    // The second run must also fail, but not earlier than the first run, because the memory of the first run was freed.
     ends_with(&w, TAPER_ERROR_RESOURCE, "memory");
     close_world(&w);
 }

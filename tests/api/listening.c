@@ -155,7 +155,7 @@ taper_status device_load(taper_context *context, const char *file, const char *d
 
 // ---- committed models
 
-// Runs the calls of one file `runs` times on each device and compares the results.
+// Runs the calls of one file `runs` times on the device and on the CPU, and compares the results.
 void hold_against_cpu(listening *w, size_t first, const char *device, int runs)
 {
     taper_model *models[2];

@@ -199,7 +199,7 @@ void third_operators()
     ERROR(torch::movedim(x, {0, 0}, {1, 0}));
     ERROR(torch::from_blob(nullptr, {-1}));
 }
-// Prints only the types of errors that are the same in both libraries, because Taper's texts say more than PyTorch's.
+// Prints only the types of errors. The types are equal in both libraries, but Taper's texts say more than PyTorch's.
 void other_texts()
 {
     TENSORS;

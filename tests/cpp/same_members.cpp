@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_members: tests what a tensor tells about itself, also a tensor that was never set, its storage, accessors, and
-// dimensions that are single numbers. The output must be the same with these headers and with PyTorch's headers.
+// same_members: tests members of tensors, also of a tensor that was never set: properties, storage, accessors, and
+// calls that name a dimension by a single number. The output must be the same with these headers and with PyTorch's
+// headers.
 #include <torch/script.h>
 
 #include <iostream>

@@ -167,7 +167,7 @@ def check_unread(tree):
 
 
 def check_changes(tree):
-    """Checks that after a change of a source the documents that state its figure are wrong."""
+    """Changes a number in a source, and checks that the script then reports the documents that state the old number."""
     for path, old, new, document in (
             ("src/ops/list/list_view.inc", "OP(aten_is_vulkan_available,",
              'OP(aten_new, "aten::new() -> bool", f, 0, 0)\nOP(aten_is_vulkan_available,', "README.md"),
@@ -185,7 +185,7 @@ def check_changes(tree):
 
 
 def check_rows(tree):
-    """Checks that the preprocessor finds the same number of rows in the list."""
+    """Checks that the preprocessor and scripts/check_figures.py count the same number of rows in the operator list."""
     if shutil.which("cc") is None:
         print("without cc the rows of the operator list are not counted by the preprocessor")
         return

@@ -151,7 +151,7 @@ static taper_status rewrite(taper_context *context, taper_draft *draft, const ch
         const size_t count = make_inputs(context, taper_draft_model(draft), 0, inputs);
         const taper_status bundled = taper_draft_bundle(draft, NULL, inputs, count, NULL);
         if (bundled == TAPER_ERROR_INTERNAL) {
-            abort(); // the only allowed errors are that the model already has inputs, or cannot have any
+            abort(); // the only allowed errors are that the model already has bundled inputs, or cannot have any
         }
         release_inputs(inputs, count);
     }

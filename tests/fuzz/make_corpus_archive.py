@@ -333,7 +333,7 @@ def argument(name=text("x"), type=text("int"), default=b"N"):
 
 
 def programs():
-    """The fuzz target reads these as bytecode.pkl. In each, one part of a function differs from PyTorch's form, or is broken."""
+    """The fuzz target reads these pickles as bytecode.pkl. In each pickle, one part of a function differs from PyTorch's form, or is broken."""
     def one(name, x=number(0), n=number(0)):
         return many(many(name, x, n))
     shared = text("aten::add") + b"q\x00"

@@ -16,7 +16,8 @@ TRUE, FALSE, HALF = fb.ivalue(2, fb.Struct("B", 1)), fb.ivalue(2, fb.Struct("B",
 CONSTANTS = {"none": NONE, "0": integer(0), "1": integer(1), "2": integer(2), "6": integer(6), "many": integer(2**62), "true": TRUE, "false": FALSE,
              "half": HALF, "a": string("a"), "{}": string("{} {}"), "forward": string("forward"), "other": string("other"), "init": string("init"),
              "run": string("run"), "restored": string("__setstate__")}
-# Operators by the names that the lines use, with the number of given arguments in files that state it.
+# Operators by the names that the lines use, with the number of arguments that a call gives, for files that state this
+# number.
 GIVEN = {"aten::add.Tensor": 3, "aten::mul.Tensor": 2, "prim::RaiseException": 1, "aten::add.int": 2, "aten::lt.int": 2, "aten::softmax.int": 3,
          "aten::relu": 1, "aten::append.t": 2, "aten::cat": 2, "aten::dropout": 3, "aten::clamp": 3, "aten::nowhere": 1}
 PAIR, COMPILATION = "__torch__.P[NamedTuple,[[x,int],[y,int]]]", "__torch__.torch.classes._nnapi.Compilation"

@@ -242,7 +242,7 @@ static taper_status record(taper_gpu *gpu, const taper_gpu_dispatch *dispatches,
     return status;
 }
 
-// With sanitizers the device must be even slower, because sanitizers also slow down the CPU.
+// With sanitizers the device must be slower than without them, because sanitizers also slow down the CPU.
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 static const double slower = 1;
 #else

@@ -97,7 +97,7 @@ static void verdicts(void **state)
 }
 
 // In the comparison, the CPU must free each value after its last use. All values of a network together need several
-// times more memory.
+// times as much memory as the values in use at one time.
 static void lets_go(void **state)
 {
     (void)state;

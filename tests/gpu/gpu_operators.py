@@ -130,7 +130,7 @@ class Recurrent(nn.Module):
 
 
 class Halves(nn.Module):
-    """Computes sizes for the CPU from results of the GPU and negative numbers."""
+    """Makes ranges on the CPU. Their lengths are computed from sizes of the GPU's result, also with negative numbers."""
 
     def __init__(self):
         super().__init__()

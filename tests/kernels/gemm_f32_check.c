@@ -212,8 +212,8 @@ static void one(const taper_gemm_entry *entry, size_t mr, size_t nc, size_t kc, 
     one_of(entry, mr, nc, kc, ks, indirect, special, 0);
 }
 
-// Checks the weights of a first layer, whose taps are rows of pixels with few channels. One product over all taps is
-// compared with a product of the same weights in that order.
+// Checks the packed weights of a first layer, whose taps are rows of pixels with few channels. The panels must equal
+// the panels of the same weights in the order [y][x][channel], packed as one tap.
 static void joined(const taper_gemm_entry *entry, size_t channels, size_t side, size_t nc)
 {
     const size_t kc = side * channels, depth = kc * side;

@@ -151,8 +151,8 @@ def embeddings():
 
 
 def resized():
-    """Calls that resize bytes, which PyTorch 1.13 does not support. Tensors with more than four channels are not resized to the width 1, because
-    PyTorch 2 is wrong there."""
+    """Calls that resize uint8 images, which PyTorch 1.13 does not support. Tensors with more than four channels are not resized to the width 1,
+    because PyTorch 2 is wrong there."""
     aten, generator = torch.ops.aten, torch.Generator().manual_seed(8)
     small, large = (torch.randint(0, 256, sizes, dtype=torch.uint8, generator=generator) for sizes in ((2, 3, 9, 11), (1, 5, 7, 6)))
     for name in ("upsample_bilinear2d", "upsample_bicubic2d", "_upsample_bilinear2d_aa", "_upsample_bicubic2d_aa", "_upsample_lanczos2d_aa"):

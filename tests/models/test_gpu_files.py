@@ -15,7 +15,8 @@ import torch
 from test_write import names, tree
 
 CONV = "__torch__.torch.classes.{}.Conv2d{}Context"
-# The tutorial's operators. In the tutorial the last layer is addmm, after a reshape that needs sizes; in later versions both are one operator.
+# The tutorial's operators. In the tutorial the last layer is addmm, after a reshape that needs sizes; in later versions of PyTorch both are
+# one operator.
 TUTORIAL = ["aten::adaptive_avg_pool2d", "aten::add.Tensor", "aten::flatten.using_ints", "metal::copy_to_host", "metal_prepack::conv2d_run",
             "metal_prepack::linear_run"]
 

@@ -301,7 +301,7 @@ class NormAfterConv1d(torch.nn.Module):
 
 
 class SecondOfCorners(torch.nn.Module):
-    """Gradients of piecewise linear functions depend on their arguments, with the derivative 0."""
+    """The gradient of a piecewise linear function depends on the function's argument, but the derivative of this gradient is 0."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
         results = torch.jit.annotate(List[Tensor], [])

@@ -371,7 +371,7 @@ class ObjectDead(nn.Module):
 
 
 class NoFold(nn.Module):
-    """Writes to a value that nothing reads remain in the list if no constant is folded."""
+    """Writes to a value that nothing reads remain in PyTorch's list of operators if PyTorch folds no constant."""
 
     def f(self, x: Tensor, y: Tensor) -> Tensor:
         return x
@@ -605,7 +605,7 @@ class Formats(nn.Module):
 
 
 class Kinds(nn.Module):
-    """Casts that add no information remain in the list if the types decide no branch."""
+    """Casts that add no information remain in PyTorch's list of operators if the types decide no branch."""
 
     def kind(self, v: Any) -> str:
         if isinstance(v, Tensor):
@@ -673,8 +673,8 @@ class Powers(nn.Module):
 
 
 class KnownLists(nn.Module):
-    """Sums, slices and items of lists and dicts that a function makes and that never change. In a method of the root, these operators remain in
-    the list."""
+    """Takes sums, slices and items of lists and dicts that a function makes and that never change. PyTorch lists these operators in a method of
+    the root, but not in a function that it inlines."""
 
     def sums(self, n: int):
         return ([n, 2] + [n])[0], ["a"] + ["b", "c"], len([n] + [4]), [1, 2, n][1:]

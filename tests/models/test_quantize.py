@@ -237,7 +237,7 @@ class Branches(nn.Module):
 
 
 class Joined(nn.Module):
-    """An operator that keeps its scale passes the requirement of a concatenation on to its source."""
+    """A concatenation needs inputs of one scale. An operator that keeps the scale of its input passes this requirement on to its input."""
 
     def __init__(self):
         super().__init__()

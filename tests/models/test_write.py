@@ -142,7 +142,7 @@ def compare_archives(original, copy, code):
     for name in a_names:
         if name in b_names and not name.endswith((".pkl", "version")) and a.read(a_folder + name) != b.read(b_folder + name):
             return f"{name} differs"
-    if "mobile_debug_handles.pkl" in a_names:  # compares the items after the version, because a copy for an older version keeps this version
+    if "mobile_debug_handles.pkl" in a_names:  # skips the first item, the version, because a copy for an older version keeps the older version
         handles = [tree(x, folder + "mobile_debug_handles.pkl")[1:] for x, folder in ((a, a_folder), (b, b_folder))]
         if handles[0] != handles[1]:
             return "the debug handles differ"

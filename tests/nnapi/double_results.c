@@ -29,8 +29,8 @@ static void check_floats(const float *got, const float *want, size_t count)
     }
 }
 
-// The input is an image of ones. The results are the sums of all 3 by 3 windows, the maxima of 2 by 2 blocks, and a
-// matrix product with two rows that select the first and the last maximum.
+// The input is an image whose elements are all 1. The results are the sums of all 3 by 3 windows, the maxima of 2 by 2
+// blocks, and a matrix product with two rows that select the first and the last maximum.
 void results_float(nnapi *n)
 {
     float ones[16], got[2];

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # Linear algebra compared with PyTorch: values, strides, dtypes, .out forms, and calls that must raise. Vectors that are
-# unique up to a factor agree because both call LAPACK.
-# CASES: (name, source of a scripted function, builder of its arguments).
+# unique up to a factor agree, because PyTorch and Taper both call LAPACK. CASES: (name, source of a scripted function,
+# builder of its arguments).
 import torch
 
 SUMS = True

@@ -93,8 +93,8 @@ per_channel("dequantize_last0", "(q.contiguous(memory_format=torch.channels_last
 per_channel("quantize_last", "torch.quantize_per_channel(x.contiguous(memory_format=torch.channels_last), torch.tensor([0.1, 0.2, 0.3]), torch.tensor([1, 2, 3]), 1, torch.quint8)")
 per_channel("q_scale", "q.q_scale()")
 per_channel("make", "torch._make_per_channel_quantized_tensor(q.int_repr(), torch.tensor([0.1, 0.2, 0.3]), torch.tensor([1, 2, 3]), 1).dequantize()")
-# Parts of which PyTorch gets the axis wrong, so that it raises an error later, are omitted (select of a dimension after
-# the axis, unsqueeze_).
+# Parts for which PyTorch computes a wrong axis, so that it raises an error later, are omitted (select of a dimension
+# after the axis, unsqueeze_).
 PARTS = ("q[1:]", "q[:, 1:]", "q[:, ::2]", "q.narrow(1, 1, 1)", "q.chunk(2, 1)[1]", "q.split(1, 1)[2]", "q.unbind(0)[1]", "q[0]", "q[0:1]", "q.split([1, 2], 1)[1]", "q.unsqueeze(0)", "q.unsqueeze(1)",
          "q.unsqueeze(-1)", "q.clone()", "q.contiguous()", "q.detach()", "q.view(2, 3, 4, 4, 1)", "q[0:1].squeeze(0)", "q[:, :, 0:1].squeeze(2)")
 for axis, skipped in ((0, ()), (1, ()), (2, ())):

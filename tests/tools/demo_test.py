@@ -127,7 +127,7 @@ class Demo(ToolCase):
         done = self.call("segment", os.path.join(data, "voc.ptl"), picture, "-o", "m.png", "--json")
         self.assertEqual({row["label"]: row["part"] for row in json.loads(done.stdout)["classes"] if row["part"]}, {"dog": 1})
         self.assertIn("VOC's", done.stderr)
-        # A map of integers does not tell how many classes a model has, so the 21 classes in this one get no names of a
+        # A map of integers does not tell how many classes a model has, so the 21 classes in this map get no names of a
         # data set.
         done = self.call("segment", os.path.join(data, "map.ptl"), picture, "-o", "m.png", "--json")
         self.assertEqual((json.loads(done.stdout)["classes"][20]["label"], done.stderr), ("class 20", ""))

@@ -65,7 +65,7 @@ static bool run_in_parts(taper_pool *pool, size_t count, size_t piece, unsigned 
     for (size_t i = 0; i < count; i++) {
         right = right && atomic_load(&ran[i]) == 1;
     }
-    // There may be `parts` pieces more, because each thread's share may end with a shorter piece.
+    // There may be `parts` more pieces than count / piece, because each thread's share may end with a shorter piece.
     right = right && atomic_load(&j.pieces) <= (count + piece - 1) / piece + parts;
     memset(ran, 0xff, sizeof ran);
     return right;

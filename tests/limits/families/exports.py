@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of exported programs (.pt2): graphs, nested graphs, packings, guards, symbols and names each family is a function that returns a file
+"""Families of exported programs (.pt2): graphs, nested graphs, packings, guards, symbols and names. Each family is a function that returns a file
 of about `size` bytes with as much of one feature as possible."""
 import io
 import json

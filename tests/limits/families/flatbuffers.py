@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of flatbuffer modules each family is a function that returns a file of about `size` bytes with as much of one feature as possible."""
+"""Families of flatbuffer modules. Each family is a function that returns a file of about `size` bytes with as much of one feature as possible."""
 import make_corpus_flatbuffer as fb
 from make_corpus_flatbuffer import NONE, Late, Table, function, i8, indexes, instruction, integer, ivalue, module, net, obj, string
 

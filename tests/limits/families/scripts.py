@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Families of TorchScript archives: sources, classes and objects each family is a function that returns a file of about `size` bytes with as much
+"""Families of TorchScript archives: sources, classes and objects. Each family is a function that returns a file of about `size` bytes with as much
 of one feature as possible."""
 import struct
 import zipfile

@@ -242,7 +242,7 @@ oracle.same_number = same_leaf
 
 
 def differ(want, got, clamps):
-    """Compares PyTorch's own results of two files; clamps: the second may have layers with bounds, which convert NaN to the lower bound."""
+    """Compares PyTorch's own results of two files; clamps: the second file may have layers with bounds, which convert NaN to the lower bound."""
     for i, ((a, _), (b, _)) in enumerate(zip(want, got)):
         a, b = oracle.flatten(a, f"call {i}", []), oracle.flatten(b, f"call {i}", [])
         if [p for p, _ in a] != [p for p, _ in b]:

@@ -62,7 +62,7 @@ class Expressions:
         return r.choice(self.makers(shape))(d - 1)
 
     def from_other(self, shape):
-        """Returns an expression made from a variable, whose shape may be another one."""
+        """Returns an expression made from a variable, whose shape may differ from the requested shape."""
         r = self.r
         if not self.vars:
             return self.constant(shape)

@@ -89,7 +89,7 @@ def passable(t):
 
 
 def signature(name, params, result, r, method):
-    """Returns the lines of a head; types are next to the names or in a comment."""
+    """Returns the lines of a function's head; types are next to the names, or in a comment."""
     of_self = ["self"] if method else []
     if params and r.random() < 0.1 and result is not None:
         plain = [n + (f"={d}" if d is not None else "") for n, _, d in params]

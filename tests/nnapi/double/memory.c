@@ -294,7 +294,7 @@ int ANeuralNetworksMemory_createFromDesc(const ANeuralNetworksMemoryDesc *desc, 
         MISUSE(ANEURALNETWORKS_BAD_STATE, "the descriptor is not finished");
     }
     if (!tensor_sized(&of->t)) {
-        LEAVE(ANEURALNETWORKS_OP_FAILED); // not a misuse: some drivers allocate by upper bounds, but this one does not
+        LEAVE(ANEURALNETWORKS_OP_FAILED); // not a misuse: only some drivers allocate memory for the largest sizes
     }
     memory_body *body = calloc(1, sizeof *body);
     if (body == NULL) {
