@@ -163,7 +163,7 @@ def cases():
 
 
 def more_cases():
-    """Rows of operators that are less common in models, and of further layouts and dtypes."""
+    """Rows of operators that are less common in models than the operators above, and of further layouts and dtypes."""
     x, rows, seq = image(1, 64, 56, 56), image(512, 512), image(1, 197, 768)
     last = x.contiguous(memory_format=torch.channels_last)
     ids, bytes_, flags = torch.randint(0, 512, (512, 512)), torch.randint(0, 256, (1, 3, 224, 224), dtype=torch.uint8), rows > 0

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests how estimates and measurements decide where segments run. Segments that seem much slower on the device are not
-// tried. The first runs are measured and correct the estimate, and the result is stored for the next process.
+// Tests how estimates and measurements decide where segments run. Segments that seem much slower on the device than on
+// the CPU are not tried. The first runs are measured and correct the estimate, and the result is stored for the next
+// process.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -150,8 +151,8 @@ static void learning(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// If the device or the CPU is clearly faster, the faster one is stored, so that the next process neither measures again
-// nor makes pipelines that it would not use.
+// If the device or the CPU is clearly faster than the other, the faster one is stored, so that the next process neither
+// measures again nor makes pipelines that it would not use.
 static void faster_is_kept(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];

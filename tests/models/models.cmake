@@ -160,7 +160,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     # 2.
     add_test(NAME pt2_operators COMMAND ${with_torch} ${models}/test_pt2_operators.py ${taper})
     add_test(NAME overload_order COMMAND ${with_torch} ${PROJECT_SOURCE_DIR}/scripts/overload_order.py)
-    # Random programs with all features of the language, in every form of file. --count N makes more programs, and --seed S
+    # Random programs with all features of the language, in every form of file. --count N makes N programs, and --seed S
     # makes other programs.
     add_test(NAME generated_programs COMMAND ${with_torch} ${models}/generate_programs.py ${taper} --count 300)
     # First and second derivatives of PyTorch's samples of operators: some operators, chosen by TAPER_SEED, and all.
@@ -211,7 +211,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
                                  --dtypes float32,int64,bool)
     set_tests_properties(opinfo PROPERTIES LABELS "ops;oracle" SKIP_RETURN_CODE 77)
 
-    # A backend that keeps its tensors in its own memory must give the same bits. Programs and samples run on it too.
+    # A backend that keeps its tensors in its own memory must give the same bits as the CPU. Programs and samples run on
+    # it too.
     if(TARGET taper_away)
         add_test(NAME away_networks COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/backend/run_networks.py ${taper}
                                             $<TARGET_FILE:taper_away> mobilenet_v2 shufflenet_v2_x0_5 squeezenet1_1)

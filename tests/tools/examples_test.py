@@ -87,8 +87,8 @@ class Examples(ToolCase):
             lines = self.example("own_allocator", CLASSIFIER, most * part / 1e6, status=2).stdout.splitlines()
             self.assertIn("memory", lines[-2])
             self.assertRegex(lines[-1], r", 0 left$")
-        # With a little less memory the program still runs: weights are packed in place, and memory is allocated in
-        # smaller pieces.
+        # With a little less memory than the program used at most, it still runs: weights are packed in place, and
+        # memory is allocated in smaller pieces.
         lines = self.example("own_allocator", CLASSIFIER, most * 0.95 / 1e6).stdout.splitlines()
         self.assertEqual(lines[4].split(",")[0], "run 4: 0 blocks asked for")
         self.assertRegex(lines[5], r", 0 left$")

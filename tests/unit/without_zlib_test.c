@@ -78,7 +78,7 @@ static void every_kind_of_block(void **state)
         memset(b->own, 0xa5, sizeof b->own);
         assert_int_equal(own_inflate(NULL, b->packed, packed, b->own, size), TAPER_OK);
         assert_memory_equal(b->own, b->bytes, size);
-        // Shorter and longer buffers must be refused, and no byte after the end may be written.
+        // Buffers that are shorter or longer than the data must be refused, and no byte after the end may be written.
         if (size > 0) {
             memset(b->own, 0xa5, sizeof b->own);
             assert_int_equal(own_inflate(NULL, b->packed, packed, b->own, size - 1), TAPER_ERROR_FILE);
