@@ -72,8 +72,9 @@ static bool is_right(const answers *a, size_t round, size_t i, const taper_value
     return (result == NULL) == (wanted == NULL) && (result == NULL || test_same(result, wanted));
 }
 
-// Compares the results of the device with the results of the CPU. Returns false if bits differ: other layouts may cause
-// this, because some kernels round differently with them. Fails the test if the results differ by more than rounding.
+// Compares the results of the device with the results of the CPU. Returns false if bits differ. Bits may differ because
+// a tensor has another layout on the device, with which some kernels round differently. Fails the test if the results
+// differ by more than rounding.
 static bool hold_against(world *w, const answers *a, const taper_model *model)
 {
     bool same = true;

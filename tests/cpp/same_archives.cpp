@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_archives FOLDER WRITE MODELS: writes files of tensors, values and modules to FOLDER if WRITE is 1, then reads
-// the files there and in MODELS, and prints them. The output must be the same with these headers and with PyTorch's
-// headers, and each must read the files of the other.
+// the files there and in MODELS, and prints them. The output must be the same with Taper's headers and with PyTorch's
+// headers, and each program must read the files of the other.
 #include <torch/torch.h>
 
 #include <torch/script.h>

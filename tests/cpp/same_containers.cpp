@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_containers: tests containers, pointers, schemas and calculations with sizes of c10 and at. The output must be
-// the same with these headers and with PyTorch's headers.
+// the same with Taper's headers and with PyTorch's headers.
 #include <ATen/ExpandUtils.h>
 #include <ATen/InferSize.h>
 #include <ATen/TensorUtils.h>

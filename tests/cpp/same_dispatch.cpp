@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_dispatch: finds operators, calls them, parses schemas, and registers a class. The output must be the same with
-// these headers and with PyTorch's headers.
+// Taper's headers and with PyTorch's headers.
 #include <torch/script.h>
 
 #include <ATen/core/dispatch/Dispatcher.h>

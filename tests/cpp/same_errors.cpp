@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_errors: tests the types and texts of errors, and the macros that throw them. The output must be the same with
-// these headers and with PyTorch's headers.
+// Taper's headers and with PyTorch's headers.
 #include <torch/csrc/jit/runtime/jit_exception.h>
 #include <torch/script.h>
 

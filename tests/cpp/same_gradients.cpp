@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_gradients [MODELS]: tests torch::autograd, backward and grad() as plug-ins of simulators use them: gradients of
-// functions, of methods of a module, and of both together. The output must be the same with these headers and with
+// functions, of methods of a module, and of both together. The output must be the same with Taper's headers and with
 // PyTorch's.
 #include <torch/csrc/autograd/autograd.h>
 #include <torch/script.h>

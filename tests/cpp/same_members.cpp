@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_members: tests members of tensors, also of a tensor that was never set: properties, storage, accessors, and
-// calls that name a dimension by a single number. The output must be the same with these headers and with PyTorch's
+// calls that name a dimension by a single number. The output must be the same with Taper's headers and with PyTorch's
 // headers.
 #include <torch/script.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_module MODELS: lists, changes, copies, saves and runs the modules of tests/models/make_modules.py. The output
-// must be the same with these headers and with PyTorch's headers.
+// must be the same with Taper's headers and with PyTorch's headers.
 #include <torch/script.h>
 
 #include <torch/csrc/jit/mobile/import.h>

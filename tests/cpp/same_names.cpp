@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_names: names of types, symbols, operators, generators and futures, and tensors of DLPack. The output must be the
-// same with these headers and with PyTorch's headers.
+// same with Taper's headers and with PyTorch's headers.
 #include <torch/torch.h>
 
 #include <ATen/DLConvertor.h>

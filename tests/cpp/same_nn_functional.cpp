@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_nn_functional: tests torch::nn::functional, torch::nn::init, the losses and torch::nn::utils. The output must be
-// the same with these headers and with PyTorch's headers.
+// the same with Taper's headers and with PyTorch's headers.
 #include "nn_print.h"
 
 namespace

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_nn_layers: tests the layers of torch::nn without state between calls: their weights after manual_seed, results,
-// printed text and errors. The output must be the same with these headers and with PyTorch's headers.
+// printed text and errors. The output must be the same with Taper's headers and with PyTorch's headers.
 #include "nn_print.h"
 
 namespace

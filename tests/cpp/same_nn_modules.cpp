@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_nn_modules: tests what modules of torch::nn have in common. The output must be the same with these headers and
+// same_nn_modules: tests what modules of torch::nn have in common. The output must be the same with Taper's headers and
 // with PyTorch's headers.
 #include "nn_print.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_nn_sequences: tests embeddings, recurrent layers, packed sequences, attention, transformers and the containers
-// of modules. The output must be the same with these headers and with PyTorch's headers.
+// of modules. The output must be the same with Taper's headers and with PyTorch's headers.
 #include "nn_print.h"
 
 namespace

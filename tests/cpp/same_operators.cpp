@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_operators MODELS: calls an app's own operators in the models of tests/models/make_custom_ops.py. The output must
-// be the same with these headers and with PyTorch's headers.
+// be the same with Taper's headers and with PyTorch's headers.
 #include <torch/script.h>
 
 #include <torch/csrc/jit/mobile/import.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_tensors: tests parts of tensors by index, quantizers per channel, devices and lists as values. The output must
-// be the same with these headers and with PyTorch's headers.
+// be the same with Taper's headers and with PyTorch's headers.
 #include <torch/script.h>
 
 #include <iostream>

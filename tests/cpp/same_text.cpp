@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_text SAMPLES MODELS DEMO [NETWORK…]: prints everything that an app can see of values, modules and errors. The
-// output must be the same with these headers and with PyTorch's, except the last digits of models' results, which are
+// output must be the same with Taper's headers and with PyTorch's, except the last digits of models' results, which are
 // printed after the line "models".
 #include <torch/csrc/jit/runtime/jit_exception.h>
 #include <torch/script.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // same_utilities: tests numbers, element types, devices, strings, threads, modes and switches of c10, at and
-// torch::jit. The output must be the same with these headers and with PyTorch's headers.
+// torch::jit. The output must be the same with Taper's headers and with PyTorch's headers.
 #include <ATen/Dispatch.h>
 #include <ATen/Parallel.h>
 #include <c10/util/BFloat16.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// same_values: makes, compares, copies and prints IValues and their types. The output must be the same with these
+// same_values: makes, compares, copies and prints IValues and their types. The output must be the same with Taper's
 // headers and with PyTorch's headers.
 #include <torch/script.h>
 

@@ -640,7 +640,7 @@ static void background_fails(void **state)
 }
 
 // Making pipelines fails in the background and in the foreground, in a session without a limit that waits for the first
-// of them. The error must describe the first failure, and no thread may read memory that another one writes.
+// pipeline. The error must describe the first failure, and no thread may read memory that another one writes.
 static void both_fail(void **state)
 {
     const taper_session_options limited = {.struct_size = sizeof limited, .time_budget = 3600};

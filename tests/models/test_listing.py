@@ -755,7 +755,7 @@ class Kinded(nn.Module):
 
 
 class TakenOut(nn.Module):
-    """A written value from a list may be shared. It counts as used if a loop with effects uses it."""
+    """A value that comes from a list and is written to may be shared. Such a value counts as used if a loop with effects uses it."""
 
     def __init__(self):
         super().__init__()

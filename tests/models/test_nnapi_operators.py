@@ -244,7 +244,7 @@ def check_rewritten(folder):
                 if name != "frozen but for the module":
                     graph = taper("inspect", file, "--graph", *[o for o in options if o != "--reference"]).stdout
                     check("conv2d" not in graph and graph[:200], f"{name}, {order}, {form}: the model is in the graph")
-    # An unknown operation follows operations that are lowered. The error of the run must name it.
+    # An unknown operation follows operations that are lowered. The error of the run must name the unknown operation.
     last = torch.jit.trace(nnapi_cases.Call(lambda m, x: torch.softmax(torch.cat([torch.relu(x), x + x], 1), 1)).eval(), numbers(2, 4))
     model = convert_model_to_nnapi(last, [numbers(2, 4)])
     operands, values, operations = model.mod.ser_model[1:4].tolist()

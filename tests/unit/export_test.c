@@ -126,7 +126,7 @@ static void weights_and_modules(void **state)
 }
 
 // If the weights of a layer do not match its inputs, the layer fails only when it runs. The compiler must therefore not
-// move it.
+// move such a layer.
 static void layers_that_do_not_fit(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the heap: blocks are freed, cycles are freed when it is closed, values may outlive it, and its limit is
-// enforced.
+// Tests the heap: blocks are freed, cycles are freed when the heap is closed, values may outlive the heap, and its
+// memory limit is enforced.
 #include "ir/storage.h"
 #include "ir/tensor.h"
 #include "tests/unit/heap_fixture.h"

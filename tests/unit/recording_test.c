@@ -292,8 +292,8 @@ static void cancelled(void **state)
     close_program(&p);
 }
 
-// Results are kept, so that a later run needs a block. The allocator refuses it, which makes a step in the middle of a
-// recording fail.
+// Results are kept, so that a later run needs a block. The allocator refuses this block, which makes a step in the
+// middle of a recording fail.
 static void a_step_fails(void **state)
 {
     (void)state;

@@ -47,8 +47,8 @@ class Body(Expressions):
         return chain[1] if chain and chain[1] in self.vars else None
 
     def value(self, shape, target, d=1, own=False):
-        """Returns an expression to be written to a tensor. The expression shares no elements with the tensor, because PyTorch would write
-        to these while it reads them. own: the write is element by element, so the expression may be the tensor itself."""
+        """Returns an expression to be written to a tensor. The expression shares no elements with the tensor, because PyTorch would write to
+        shared elements while it reads them. own: the write is element by element, so the expression may be the tensor itself."""
         text = self.expr(shape, d)
         root = self.viewed(text)
         if not own and self.mentions(text, [n for n in self.vars if self.roots[n] == self.roots[target]]):
