@@ -53,7 +53,7 @@ class Config(ToolCase):
         rows = self.sample("s20_div_v3")
         wanted = {"aten_div_Tensor", "aten_div_Tensor_mode", "aten_is_floating_point"}
         self.assertEqual(wanted - rows, set())
-        # A newer file with the same operator needs no replacements.
+        # In a file of a newer version, div needs no replacement by aten_div_Tensor_mode.
         rows = self.sample("s19_versions")
         self.assertIn("aten_div_Tensor", rows)
         self.assertNotIn("aten_div_Tensor_mode", rows)

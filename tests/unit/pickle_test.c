@@ -388,7 +388,7 @@ static const pickle_case bad[] = {
     {BYTES(TENSOR "(" FLOATS "K\0(" SEVENTEEN "t(" SEVENTEEN "t\x89" ORDERED "tR."), "17 dimensions"},
     {BYTES(TENSOR "(" FLOATS "K\0K\1\x85K\1\x85\x89" ORDERED "}(" STRING("\4", "conj") "\x88utR."), "conjugation"},
     {BYTES(TENSOR "(NK\0))\x89" ORDERED "tR."), "without a storage"},
-    {BYTES(TENSOR "(NK\0K\6\x87K\0))\x89" ORDERED "tR."), "without a storage"}, // a storage cannot be forged
+    {BYTES(TENSOR "(NK\0K\6\x87K\0))\x89" ORDERED "tR."), "without a storage"}, // a tuple in place of the storage
     {BYTES(TENSOR ")R."), "0 arguments"},
     {BYTES(TENSOR "(" STORAGE("QUInt8Storage", "\2", "24", "K\4") "K\0))\x89" ORDERED "tR."), "without quantization"},
     {BYTES(QTENSOR "(" FLOATS "K\0))N\x89" ORDERED "tR."), "dtype float32"},

@@ -301,7 +301,7 @@ static void as_many_threads_as_asked_for(void **state)
     pthread_t holder;
     assert_int_equal(pthread_create(&holder, NULL, hold_four_threads, &g), 0);
     (void)pthread_mutex_lock(&g.lock);
-    while (g.inside < 4) { // if a worker fell asleep when the job began, another thread wakes it
+    while (g.inside < 4) { // a further run wakes a worker that fell asleep when the job began
         (void)pthread_mutex_unlock(&g.lock);
         assert_true(run_once(g.pool, 8, 1));
         (void)pthread_mutex_lock(&g.lock);
