@@ -1,4 +1,4 @@
-// Operators of classifier.ptl and segmenter.ptl; `taper ops --config` wrote this file.
+// Operators of classifier.ptl, segmenter.ptl, made by `taper ops --config`.
 #define TAPER_USE_aten_adaptive_avg_pool2d 1
 #define TAPER_USE_aten_add_Tensor 1
 #define TAPER_USE_aten_append_t 1
