@@ -69,7 +69,7 @@ class LargeProducts(torch.nn.Module):
     """Gradients of products that are summed over dimensions in blocks of rows, because they have more elements than a cache."""
     def forward(self, x: Tensor):
         x = x.detach().requires_grad_(True)
-        rows = torch.arange(2400, dtype=x.dtype).view(800, 3).sin() * x[0]
+        rows = torch.arange(2400, dtype=x.dtype).view(800, 3).sin() * x[0] * 50
         a, b, c = rows.unsqueeze(-1), rows[:, :1].unsqueeze(-1).expand(800, 1, 64) * x[1, 1], torch.linspace(0, 1, 64).to(x.dtype) * x[2, 2]
         y = (a * b * c * (a + b)).mean()
         g = torch.autograd.grad([y], [x, a, b, c])

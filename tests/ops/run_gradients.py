@@ -30,7 +30,8 @@ import oracle
 # Operators whose eigenvectors have signs that depend on the version of LAPACK. The gradients of the absolute values are compared.
 SIGNS_DIFFER = ("linalg.eigh",)
 
-# Operators whose gradients differ from PyTorch's, with the reason. docs/numerics-differences.md has the same reasons.
+# Operators whose gradients have other values than PyTorch's, with the reason. docs/numerics-differences.md has the same reasons. An error of Taper is
+# a failure for these operators, too.
 DIFFERENCES = {
     "as_strided_scatter": "PyTorch passes the gradient of overwritten elements on",
     "linalg.norm.subgradients_at_zero": "PyTorch's second derivative is NaN at 0",
@@ -223,7 +224,7 @@ def main():
             if a.list:
                 print(f"left out {label}: {dict(counts)}", flush=True)
             continue
-        if differ and label in DIFFERENCES:
+        if differ and label in DIFFERENCES and all(wrong.startswith("result") or wrong.startswith("structure") for _, wrong in differ):
             print(f"differs {label}: {DIFFERENCES[label]}", flush=True)
             continue
         passed, failed = passed + (not differ), failed + bool(differ)
