@@ -27,8 +27,7 @@ typedef enum taper_opcode {
 } taper_opcode;
 
 #define TAPER_OPERAND_CONSTANT 0x80000000u
-#define TAPER_OPERAND_LAST 0x40000000u
-// Bits of an operand that are an index. TAPER_OPERAND_FIXED is a separate bit.
+// Bits of an operand that are an index. TAPER_OPERAND_FIXED and TAPER_OPERAND_LAST are separate bits (ops/call/call.h).
 #define TAPER_OPERAND_INDEX 0x1fffffffu
 
 typedef struct taper_instruction {

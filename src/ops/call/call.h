@@ -117,6 +117,8 @@ struct taper_call {
 
 // The operand is a constant that no code changes: a number, a string, a tensor, a closed list, packed weights.
 #define TAPER_OPERAND_FIXED 0x20000000u
+// The register of the operand is emptied after the instruction, because no later instruction uses its value.
+#define TAPER_OPERAND_LAST 0x40000000u
 // Returns true if the argument is a constant of the program.
 static inline bool taper_arg_is_constant(const taper_call *call, size_t at)
 {
@@ -189,6 +191,12 @@ static inline void taper_ret(taper_call *call, size_t at, taper_val value)
 // dtype, so *tensor may have another dtype than the requested one, and the caller must convert.
 TAPER_MUST_USE taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_t rank,
                                           const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
+// Does what taper_ret_new does for the functional variant, in the memory of argument `from` if the call is the last
+// that uses this memory: *tensor is then a new tensor that shares the argument's storage. Otherwise *tensor is NULL,
+// and nothing has changed. The memory of a small argument is not reused, because its call may be prepared for later
+// runs. The caller reads each element of the argument before it writes the result's element at the same place.
+TAPER_MUST_USE taper_status taper_ret_over(taper_call *call, size_t at, size_t from, taper_dtype dtype, size_t rank,
+                                           const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
 // Returns a new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor_def.h).
 // The in-place and .out variants behave as in taper_ret_new, so the caller must read (*tensor)->strides.
 TAPER_MUST_USE taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, size_t rank,

@@ -5,6 +5,10 @@
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 
+// Arguments of this size have left the L1 cache by the end of a call, so a result in other memory costs more than a
+// prepared call saves.
+enum { REUSED_BYTES = 256 << 10 };
+
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at)
 {
     const taper_schema *schema = call->schema;
@@ -161,6 +165,35 @@ taper_status taper_ret_new(taper_call *call, size_t at, taper_dtype dtype, size_
         return prepare_target(call, at, *tensor, dtype, rank, sizes, strides);
     }
     TAPER_TRY(taper_tensor_new(call->run->heap, dtype, rank, sizes, strides, tensor, call->run->error));
+    taper_ret(call, at, TAPER_VAL(*tensor));
+    return TAPER_OK;
+}
+
+// Returns true if nothing but the register of argument `from` holds the argument and its memory, and the call empties
+// that register. A run that records for gradients may keep arguments.
+static bool is_last_use(const taper_call *call, size_t from)
+{
+    const taper_tensor *tensor = call->args[from].as.tensor;
+    const taper_storage *storage = tensor->storage;
+    return call->operands != NULL && (call->operands[from] & TAPER_OPERAND_LAST) != 0 && call->run->tape == NULL &&
+           (storage->kind == TAPER_STORAGE_OWNED || storage->kind == TAPER_STORAGE_PLANNED) && !storage->read_only &&
+           taper_refs_count(&tensor->head.refs) == 1 && taper_refs_count(&storage->head.refs) == 1;
+}
+
+taper_status taper_ret_over(taper_call *call, size_t at, size_t from, taper_dtype dtype, size_t rank,
+                            const int64_t *sizes, const int64_t *strides, taper_tensor **tensor)
+{
+    *tensor = NULL;
+    const taper_tensor *x =
+        from < call->arg_count && call->args[from].tag == TAPER_TENSOR ? call->args[from].as.tensor : NULL;
+    if (x == NULL || call->ret_count != 1 || x->storage->bytes < REUSED_BYTES || x->dtype != dtype || x->offset != 0 ||
+        x->quantizer != NULL || x->hidden_nhwc || !same_sizes(x, rank, sizes) ||
+        memcmp(x->strides, strides, rank * sizeof *strides) != 0 ||
+        (size_t)taper_tensor_numel(x) * taper_tensor_item(x) != x->storage->bytes || !is_last_use(call, from)) {
+        return TAPER_OK;
+    }
+    TAPER_TRY(taper_storage_write(x->storage, call->run->error));
+    TAPER_TRY(taper_tensor_view(call->run->heap, x->storage, dtype, 0, rank, sizes, strides, tensor, call->run->error));
     taper_ret(call, at, TAPER_VAL(*tensor));
     return TAPER_OK;
 }

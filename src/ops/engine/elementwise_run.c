@@ -220,10 +220,16 @@ taper_status taper_ew_run(taper_call *call, taper_ew *ew)
     if (to != NULL) {
         TAPER_TRY(check_target(call, ew, &d, to, rank, sizes));
     }
-    const bool keeps = to == NULL;
-    bool hidden;
+    bool hidden, keeps = to == NULL;
     TAPER_TRY(layout(call, ew, &d, rank, sizes, strides, &hidden));
-    if (hidden) {
+    for (size_t k = 0; to == NULL && !hidden && k < ew->count; k++) {
+        if (ew->inputs[k].at != 0) {
+            TAPER_TRY(taper_ret_over(call, ew->ret, ew->inputs[k].at - 1u, d.result, rank, sizes, strides, &to));
+        }
+    }
+    if (keeps && to != NULL) {
+        keeps = false;
+    } else if (hidden) {
         TAPER_TRY(taper_ret_new_nhwc(call, ew->ret, d.result, rank, sizes, true, &to));
     } else {
         TAPER_TRY(taper_ret_new(call, ew->ret, d.result, rank, sizes, strides, &to));
