@@ -47,9 +47,11 @@ double check_ulp(float got, double want);
 struct taper_i8_epilogue;
 uint8_t check_requantized(int32_t sum, float scale, const struct taper_i8_epilogue *e);
 
-// Checks native.h for doubles (native_f64_check.c). check_doubles_fill makes operands, check_double_is checks a result.
+// Checks native.h for doubles (native_f64_check.c). check_doubles_fill makes operands, check_doubles_tame moves the
+// operands of sines and powers into the range of the fast formula, and check_double_is checks a result.
 struct taper_native_numbers;
 void check_doubles_fill(double *x, size_t count);
+void check_doubles_tame(int native, double *x, double *y, size_t count);
 bool check_double_is(int native, double x, double y, double z, double got, const struct taper_native_numbers *p);
 
 // Checks the special functions of native.h (native_special_check.c).

@@ -334,6 +334,9 @@ static void check_row(taper_native_function *function, size_t row, size_t n)
          *z = check_bytes(n * item, place, 0);
     fill(rows[row].where ? TAPER_NATIVE_BOOL : rows[row].type, x, n * first, first);
     fill(rows[row].type, y, n * item, item), fill(rows[row].type, z, n * item, item);
+    if (rows[row].type == TAPER_NATIVE_F64 && check_below(2)) {
+        check_doubles_tame((int)native, (double *)(void *)x, (double *)(void *)y, n);
+    }
     // If `small` is true, dividends and divisors of 64 bits are in the range of 32 bits.
     const bool small = check_below(2);
     bool zero = false;

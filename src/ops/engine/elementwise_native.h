@@ -97,10 +97,8 @@ static bool choose_native(const taper_run *run, const taper_ew_op *op, const tap
         return false;
     }
     inner->lines = type == TAPER_NATIVE_F64 ? choose_lines(run, native, w) : NULL;
-    for (size_t i = 0; i < 2; i++) {
-        inner->numbers.f[i] = args->f[i];
-        inner->numbers.i[i] = args->i[i];
-    }
+    memcpy(inner->numbers.f, args->f, sizeof inner->numbers.f);
+    memcpy(inner->numbers.i, args->i, sizeof inner->numbers.i);
     return true;
 }
 

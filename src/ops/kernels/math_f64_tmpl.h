@@ -11,6 +11,7 @@
 #include "ops/kernels/arch.h"
 
 #if defined(__FMA__) || defined(__aarch64__)
+#define D_HAS_FMA
 #define D_FMA(a, b, c) __builtin_fma(a, b, c)
 #else
 #define D_FMA(a, b, c) ((a) * (b) + (c))
@@ -110,6 +111,79 @@ TAPER_TEMPLATE double d_log1p(double x)
     const double u = 1 + x, y = d_log(u) + (x - (u - 1)) / u;
     const double whole = u > 0 ? y : d_log(u);
     return ((x == 0) | (x == INFINITY)) ? x : whole;
+}
+
+// Returns true if d_sine can compute the sine and the cosine of x.
+TAPER_TEMPLATE unsigned d_sine_fits(double x)
+{
+    return (unsigned)(d_abs(x) < 0x1p19);
+}
+// Returns the sine of x + quarters * pi / 2. quarters is 0 for the sine and 1 for the cosine. x fits d_sine_fits.
+TAPER_TEMPLATE double d_sine(double x, uint64_t quarters)
+{
+    // pi / 2 in two parts of 33 bits, whose products with `turns` are exact, and a rest (Cody and Waite's reduction).
+    const double high = 0x1.921fb544p+0, middle = 0x1.0b4611a6p-34, low = 0x1.3198a2e037073p-69;
+    const double sum = x * 0x1.45f306dc9c883p-1 + D_ROUNDER, turns = sum - D_ROUNDER;
+    const double t = x - turns * high, r = t - turns * middle;
+    const double rest = turns * low - ((t - r) - turns * middle), y = r - rest, tail = (r - y) - rest;
+    const uint64_t quadrant = d_bits(sum) + quarters;
+    const double z = y * y;
+    // Taylor's series of the sine and the cosine of y + tail, where |y| <= pi / 4.
+    double odd = 1.0 / 355687428096000, even = 1.0 / 20922789888000;
+    odd = D_FMA(odd, z, -1.0 / 1307674368000), even = D_FMA(even, z, -1.0 / 87178291200);
+    odd = D_FMA(odd, z, 1.0 / 6227020800), even = D_FMA(even, z, 1.0 / 479001600);
+    odd = D_FMA(odd, z, -1.0 / 39916800), even = D_FMA(even, z, -1.0 / 3628800);
+    odd = D_FMA(odd, z, 1.0 / 362880), even = D_FMA(even, z, 1.0 / 40320);
+    odd = D_FMA(odd, z, -1.0 / 5040), even = D_FMA(even, z, -1.0 / 720);
+    odd = D_FMA(odd, z, 1.0 / 120), even = D_FMA(even, z, 1.0 / 24);
+    odd = D_FMA(odd, z, -1.0 / 6);
+    const double sine = y + D_FMA(y * z, odd, D_FMA(-0.5 * z, tail, tail));
+    const double half = 0.5 * z, top = 1 - half;
+    const double cosine = top + (((1 - top) - half) + D_FMA(z * z, even, -y * tail));
+    const double part = (quadrant & 1) != 0 ? cosine : sine;
+    const double turned = d_of_bits(d_bits(part) ^ (quadrant & 2) << 62);
+    return quarters == 0 && x == 0 ? x : turned;
+}
+
+// Returns true if d_power can compute x to the power y: x is positive and normal and the result is far from overflow
+// and underflow, or x is 0 and y is positive. Without fused multiply-add, d_power is not exact enough.
+TAPER_TEMPLATE unsigned d_power_fits(double x, double y)
+{
+#ifdef D_HAS_FMA
+    double n;
+    (void)d_log_parts(x, &n);
+    return (unsigned)((((x >= 0x1p-1022) & (x <= 0x1.fffffffffffffp1023) & (d_abs(y) * (d_abs(n) + 1) < 1000)) |
+                       ((d_bits(x) == 0) & (y > 0))));
+#else
+    (void)x, (void)y;
+    return 0;
+#endif
+}
+// Returns x to the power y. x and y fit d_power_fits. The logarithm of x is computed as the sum of two doubles.
+TAPER_TEMPLATE double d_power(double x, double y)
+{
+    double n, m;
+    const double f = d_log_parts(x == 0 ? 1 : x, &n);
+    // The quotient s = f / (2 + f), with the rest that its rounding leaves.
+    const double d = 2 + f, d_rest = f - (d - 2), s = f / d, s_rest = (D_FMA(-s, d, f) - s * d_rest) / d;
+    // The series of the inverse hyperbolic tangent: 2 s + s t, with t = z (2 / 3 + 2 z / 5 …) and z = s^2.
+    const double z = s * s, z_rest = D_FMA(s, s, -z) + 2 * s * s_rest;
+    double p = 2.0 / 23;
+    p = D_FMA(p, z, 2.0 / 21), p = D_FMA(p, z, 2.0 / 19), p = D_FMA(p, z, 2.0 / 17), p = D_FMA(p, z, 2.0 / 15);
+    p = D_FMA(p, z, 2.0 / 13), p = D_FMA(p, z, 2.0 / 11), p = D_FMA(p, z, 2.0 / 9), p = D_FMA(p, z, 2.0 / 7);
+    p = D_FMA(p, z, 2.0 / 5) * z;
+    const double third = 2.0 / 3, third_rest = 0x1.5555555555555p-55;
+    const double u = third + p, u_rest = (third - u) + p + third_rest;
+    const double t = z * u, t_rest = D_FMA(z, u, -t) + D_FMA(z, u_rest, z_rest * u);
+    const double v = s * t, v_rest = D_FMA(s, t, -v) + D_FMA(s, t_rest, s_rest * t);
+    const double w = 2 * s + v, w_rest = ((2 * s - w) + v) + (2 * s_rest + v_rest);
+    const double whole = n * 6.93147180369123816490e-01, first = whole + w;
+    const double first_rest = ((whole - first) + w) + D_FMA(n, 1.90821492927058770002e-10, w_rest);
+    const double log = first + first_rest, log_rest = (first - log) + first_rest;
+    const double e = y * log, e_rest = D_FMA(y, log, -e) + y * log_rest;
+    const double r = d_exp_parts(e, &m);
+    const double power = d_power_of_two(1 + (r + D_FMA(r, e_rest, e_rest)), m);
+    return x == 0 ? 0 : power;
 }
 
 TAPER_TEMPLATE double d_tanh(double x)

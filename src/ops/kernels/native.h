@@ -119,6 +119,23 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DOUBLE(NATIVE, TANH, d_tanh(x))                                                                       \
     TAPER_NATIVE_DOUBLE(NATIVE, SIGMOID, d_sigmoid(x))                                                                 \
     TAPER_NATIVE_DOUBLE(NATIVE, SILU, x *d_sigmoid(x))                                                                 \
+    TAPER_NATIVE_DOUBLE(NATIVE, SQRT, sqrt(x))                                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, RSQRT, 1 / sqrt(x))                                                                    \
+    TAPER_NATIVE_DOUBLE(NATIVE, RECIPROCAL, 1 / x)                                                                     \
+    TAPER_NATIVE_DOUBLE(NATIVE, FLOOR, floor(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, CEIL, ceil(x))                                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, TRUNC, trunc(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, ROUND, nearbyint(x))                                                                   \
+    TAPER_NATIVE_DOUBLE(NATIVE, ATAN, d_atan(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, ASIN, d_asin(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, ACOS, d_acos(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, ATAN2, d_atan2(x, y))                                                                  \
+    TAPER_NATIVE_DOUBLE(NATIVE, SINH, d_sinh(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, COSH, d_cosh(x))                                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, ELU, d_elu(x, d0, d1, d2))                                                             \
+    TAPER_NATIVE_DOUBLE(NATIVE, SOFTPLUS, d_softplus(x, d0, d1))                                                       \
+    TAPER_NATIVE_DOUBLE(NATIVE, LOG_SIGMOID, d_log_sigmoid(x))                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, MISH, d_mish(x))                                                                       \
     TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, SUB, SAME, x.re - y.re, x.im - y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, MUL, SAME, x.re *y.re - x.im * y.im, x.re * y.im + x.im * y.re)                          \
@@ -145,9 +162,10 @@ typedef struct taper_native_numbers {
 
 // Operators with two formulas: a fast formula, which is exact enough only for operands in a certain range, and a slow
 // formula for all operands. For complex numbers the slow formula uses doubles, because the fast formula would overflow
-// or be inexact. STEPWISE(operator, type, T, fits, fast, slow): `fits` is the condition that x and y are in the range of
-// the fast formula. The kernel computes TAPER_NATIVE_STEP elements at a time, with the fast formula if `fits` is true for
-// each of these elements.
+// or be inexact. STEPWISE(operator, type, T, fits, fast, slow): `fits` is the condition that x and y are in the range
+// of the fast formula. The kernel computes TAPER_NATIVE_STEP elements at a time, with the fast formula if `fits` is
+// true for each of these elements. For doubles, the slow formula computes operands in the range as the fast formula
+// does, so a result does not depend on the elements beside it.
 #define TAPER_NATIVE_STEPWISE(STEPWISE)                                                                                \
     STEPWISE(DIV, C64, taper_native_pair, taper_native_fits(x, true) & taper_native_fits(y, false),                    \
              taper_native_quotient(x, y), taper_native_wide_quotient(x, y))                                            \
@@ -156,7 +174,13 @@ typedef struct taper_native_numbers {
     STEPWISE(EXP, C64, taper_native_pair, (fabsf(x.re) < 80.0f) & (fabsf(x.im) < 8192.0f),                             \
              taper_native_polar(v_exp(x.re), x.im), taper_native_wide_polar(exp((double)x.re), (double)x.im))          \
     STEPWISE(TRIGAMMA, F32, float, !(fabsf(x) > 8192.0f) | (x > 0), s_trigamma(x, s_sine(x)),                          \
-             s_trigamma(x, sinf((float)S_PI * x)))
+             s_trigamma(x, sinf((float)S_PI * x)))                                                                     \
+    STEPWISE(SIN, F64, double, d_sine_fits(x), d_sine(x, 0), d_sine_fits(x) != 0 ? d_sine(x, 0) : sin(x))              \
+    STEPWISE(COS, F64, double, d_sine_fits(x), d_sine(x, 1), d_sine_fits(x) != 0 ? d_sine(x, 1) : cos(x))              \
+    STEPWISE(TAN, F64, double, d_sine_fits(x), d_tan(x), d_sine_fits(x) != 0 ? d_tan(x) : tan(x))                      \
+    STEPWISE(HYPOT, F64, double, d_square_fits(x) & d_square_fits(y), sqrt(x * x + y * y),                             \
+             (d_square_fits(x) & d_square_fits(y)) != 0 ? sqrt(x * x + y * y) : hypot(x, y))                           \
+    STEPWISE(POW, F64, double, d_power_fits(x, y), d_power(x, y), d_power_fits(x, y) != 0 ? d_power(x, y) : pow(x, y))
 
 // The rows WHERE(type, T) compute x != 0 ? y : z.
 #define TAPER_NATIVE_WHERES(WHERE)                                                                                     \
@@ -222,6 +246,27 @@ typedef enum taper_native {
     TAPER_NATIVE_TANH,
     TAPER_NATIVE_SIGMOID,
     TAPER_NATIVE_SILU,
+    TAPER_NATIVE_SIN,
+    TAPER_NATIVE_COS,
+    TAPER_NATIVE_TAN,
+    TAPER_NATIVE_POW,
+    TAPER_NATIVE_SQRT,
+    TAPER_NATIVE_RSQRT,
+    TAPER_NATIVE_RECIPROCAL,
+    TAPER_NATIVE_FLOOR,
+    TAPER_NATIVE_CEIL,
+    TAPER_NATIVE_TRUNC,
+    TAPER_NATIVE_ROUND,
+    TAPER_NATIVE_ATAN,
+    TAPER_NATIVE_ASIN,
+    TAPER_NATIVE_ACOS,
+    TAPER_NATIVE_ATAN2,
+    TAPER_NATIVE_SINH,
+    TAPER_NATIVE_COSH,
+    TAPER_NATIVE_ELU,
+    TAPER_NATIVE_SOFTPLUS,
+    TAPER_NATIVE_LOG_SIGMOID,
+    TAPER_NATIVE_MISH,
     TAPER_NATIVE_ATANH,
     TAPER_NATIVE_I0,
     TAPER_NATIVE_I0E,

@@ -11,6 +11,7 @@
 #include "ops/kernels/simd_scalar.h"
 
 #include "ops/kernels/math_f32_more_tmpl.h"
+#include "ops/kernels/math_f64_more_tmpl.h"
 #include "ops/kernels/math_special_tmpl.h"
 
 // The loop reads and writes the same element, so GCC may vectorize it although the result may be an input. clang does
