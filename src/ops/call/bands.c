@@ -187,7 +187,7 @@ static size_t most_of_a_thread(size_t out_rows, size_t rows, size_t threads)
     return taper_min_size(((parts - 1) / threads + 1) * rows, out_rows);
 }
 
-// Splits the work and returns the number of parts.
+// Splits the rows of the last result into parts. Returns the number of parts of all images.
 static size_t cut_parts(banded_run *r, const taper_run *run)
 {
     const taper_bands *bands = r->bands;

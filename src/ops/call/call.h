@@ -21,7 +21,7 @@
 typedef struct taper_run taper_run;
 typedef struct taper_call taper_call;
 typedef taper_status (*taper_kernel)(taper_call *call);
-// Begins the definition of a kernel, the function that a row of the operator list names. This also declares the
+// Begins the definition of a kernel, the function that a row of the operator list names. The macro also declares the
 // function, because no header does. A new row of the list then recompiles the table of rows and the kernel's file, not
 // every file of kernels.
 #define TAPER_KERNEL(name)                                                                                             \
@@ -180,7 +180,7 @@ TAPER_MUST_USE taper_status taper_arg_scalar(const taper_call *call, size_t at, 
 
 // ---- results
 
-// Takes over the reference of value.
+// Sets result `at` and takes over the reference of `value`.
 static inline void taper_ret(taper_call *call, size_t at, taper_val value)
 {
     taper_val_replace(&call->rets[at], value);
@@ -233,12 +233,13 @@ taper_run taper_run_on(taper_heap *heap, struct taper_registry *registry, taper_
 
 // ---- reports of work
 
-// Every loop whose length depends on the arguments reports its work before it starts. The unit is about a nanosecond of
-// the portable code: 1 for an element read or written, 5 for a division or a search step, 20 for a transcendental
-// function. The call costs a subtraction. Every few milliseconds of work it calls the host, and during a load it
-// charges the budget. Call it before each piece of at most TAPER_WORK_PIECE, in the thread that runs the operator, and
-// return when it fails. After a failure, each further call fails until the operator ends. taper_call_kernel checks for
-// a failure at its end, so a loop that cannot return a status may just stop.
+// Every loop whose length depends on the arguments reports its work to taper_run_spend before it starts. The unit is
+// about a nanosecond of the portable code: 1 for an element read or written, 5 for a division or a search step, 20 for
+// a transcendental function. A call of taper_run_spend costs a subtraction. Every few milliseconds of work it calls the
+// host, and during a load it charges the budget. Call taper_run_spend before each piece of at most TAPER_WORK_PIECE, in
+// the thread that runs the operator, and return if the call fails. After a failure, each further call fails until the
+// operator ends. taper_call_kernel checks for a failure at its end, so a loop that cannot return a status may just
+// stop.
 enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
 TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
 // Does what taper_run_spend does, for a loop that cannot return a status. Returns false if the loop must stop.

@@ -207,7 +207,7 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
     }
     int64_t pixels = 1;
     for (size_t i = 2; i < rank; i++) {
-        pixels *= sizes[i] > 1 ? 2 : 1; // 1 if the sizes are 1, otherwise more; their product might overflow
+        pixels *= sizes[i] > 1 ? 2 : 1; // 1 if all sizes are 1, otherwise more; the product of the sizes might overflow
     }
     const bool same_bytes = sizes[1] == 1 || pixels == 1; // NHWC and contiguous strides then describe the same bytes
     *tensor = taper_ret_target(call, at);

@@ -7,8 +7,8 @@
 #include "ir/infer.h"
 #include "ops/call/call.h"
 
-// The shapes inferred for result 0 from less and less knowledge about the arguments: everything, no sizes, also no
-// ranks, also no numbers.
+// The shapes inferred for result 0 from less and less knowledge about the arguments: all facts; all but the sizes; all
+// but the sizes and ranks; all but the sizes, ranks and numbers.
 enum { TAPER_SHAPE_CHECKS = 4 };
 typedef struct taper_shape_check {
     taper_shape shapes[TAPER_SHAPE_CHECKS];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cache is a hash table for each model. It only grows, and a mutex guards it. An instruction remembers its pack
-// with the identity of the tensors that the pack was made from, so most runs take no lock. The identity of a model's
-// tensor is its storage in the model (origin), its offset and its geometry (dtype, sizes, strides). A storage that a
-// session has written to has no origin any more.
+// Each model has a cache of packs (packs.h), which is a hash table. The table only grows, and a mutex guards it. An
+// instruction remembers its pack with the identity of the tensors that the pack was made from, so most runs take no
+// lock. The identity of a model's tensor is its storage in the model (origin), its offset and its geometry (dtype,
+// sizes, strides). A storage that a session has written to has no origin any more.
 //
 // New memory takes longer than packing: the first accesses to its pages take half of ResNet50's first run. So the first
 // call that requests a pack gets it in lent memory, which then goes to the next pack. The permanent memory of the pack
@@ -203,7 +203,7 @@ static void sum_range(void *argument, size_t begin, size_t end)
     (void)atomic_fetch_add_explicit(&s->sum, taper_packs_sum(s->data, s->bytes, begin, end), memory_order_relaxed);
 }
 
-// Gives the pack a name if it may be in a file, and looks for the pack in the model's file of packs.
+// Gives the pack a name if a file of packs may contain it, and looks for the pack in the model's file of packs.
 static taper_status look_up(taper_run *run, const taper_pack_request *request, taper_kept_pack *kept, void **found)
 {
     taper_packs *packs = run->packs;

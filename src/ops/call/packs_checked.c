@@ -6,8 +6,8 @@
 
 #include "base/hash.h"
 
-// A file that changes twice within one tick of its clock looks unchanged. A file that was written just before it was
-// checked is therefore checked again. FAT's clock has ticks of two seconds.
+// A file that changes twice within one tick of the file system's clock looks unchanged. A file that was written just
+// before it was checked is therefore checked again. FAT's clock has ticks of two seconds.
 enum { A_DAY = 24 * 60 * 60, SETTLED = 3, MAGIC_BYTES = 16 };
 
 typedef struct head {
@@ -27,7 +27,8 @@ static uint64_t sum_of(const head *h, const void *packs)
 static bool holds(const taper_packs_checked *c, const head *h, const taper_mapping *mapping)
 {
     const taper_kept_stamp *file = &c->file;
-    // Each time is compared before it is subtracted, so every difference is between two times from 0 to now.
+    // Each time is compared before it is subtracted, so both times of every difference are from 0 to now, and no
+    // difference overflows.
     return memcmp(h->magic, magic, sizeof magic) == 0 && h->file == file->identity && h->count == c->count &&
            mapping->size == sizeof *h + c->count && h->at >= file->changed && h->at <= file->now &&
            h->at - file->changed >= SETTLED && file->now - h->at < A_DAY &&

@@ -18,7 +18,7 @@ enum { MAGIC_BYTES = 16, FORMAT = 1, MOST_PACKS = 1 << 20, UNASKED_TIMES = 3 };
 
 typedef struct file_header {
     char magic[MAGIC_BYTES];
-    uint32_t format, word; // word: the bytes of a size_t, and the alignment of a pack
+    uint32_t format, word; // word: bytes of a size_t << 16 | alignment of a pack, in bytes
     uint64_t build, model, model_bytes;
     uint64_t count, index_at, size; // number of packs; offset of the index; number of bytes of the file
     uint64_t index_sum, header_sum; // header_sum: hash of the header's bytes before this member

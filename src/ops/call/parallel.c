@@ -83,7 +83,7 @@ taper_status taper_run_range(taper_run *run, taper_range_task task, void *argume
     return s.status;
 }
 
-// ---- places: memory for the items of a range; each begins with a flag
+// ---- places: memory for the items of a range; each place begins with a flag that is 1 while it is taken
 
 enum { FLAG = 64 };
 

@@ -60,8 +60,8 @@ typedef struct taper_prepared {
 
 // Keeps `bytes` of data for a kernel that did the whole call. The data may depend on the elements of constants with
 // read-only storages: after a write to one of them the call is prepared again. Returns NULL if this call is not kept,
-// which is not a failure: nothing keeps it, its arguments cannot be compared, its result is not a new tensor, or memory
-// is missing.
+// which is not a failure: the instruction keeps no prepared calls, its arguments cannot be compared, its result is not
+// a new tensor, or memory is missing.
 void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes);
 // Does what taper_prepare does for a kernel that does not follow all rules at the top of this file: it may have any
 // results, and may decline. release is called when the data is dropped.

@@ -7,7 +7,7 @@
 #include "ops/call/call.h"
 
 typedef struct taper_promotion {
-    int dim, zero, wrapped; // dtype of the arguments so far, for each priority; -1 for none
+    int dim, zero, wrapped; // dtype of the arguments so far, for each priority; -1 if no argument has the priority
 } taper_promotion;
 
 static inline taper_promotion taper_promotion_start(void)

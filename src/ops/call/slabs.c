@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first pieces have 4 MB, and each further piece is twice as large. The host's allocator provides them.
+// The first piece (slab) has 4 MB. Each further piece is twice as large as the one before it, up to 64 MB. The host's
+// allocator provides them.
 #include "ops/call/slabs.h"
 
 #include "base/limits.h"

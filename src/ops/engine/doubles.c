@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lines of doubles (doubles.h).
+// Functions over arrays of doubles (doubles.h).
 #include "ops/engine/doubles.h"
 
 #include <math.h>

@@ -28,8 +28,8 @@ static double elements(const search *s, uint64_t dims)
     return count;
 }
 
-// Returns the dimensions of the product of two operands: those that the result or another operand has. The set of an
-// operand that was multiplied into another operand is empty.
+// Returns the dimensions of the product of two operands: the dimensions of these two that the result or another operand
+// has too. The set of an operand that was multiplied into another operand is empty.
 static uint64_t product_dims(const search *s, const uint64_t *operands, size_t left, size_t right)
 {
     uint64_t needed = s->result;

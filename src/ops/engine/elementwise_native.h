@@ -37,7 +37,8 @@ static bool has_factor(taper_native native, const taper_ew_args *args, taper_ew_
                                            : (native == TAPER_NATIVE_ADD || native == TAPER_NATIVE_SUB) && !one;
 }
 
-// Returns true if the side has the dtype that the kernel wants, or if a cast kernel converts between the two dtypes.
+// Returns true if the side (an input or the result) has the dtype that the kernel wants, or if a cast kernel converts
+// between the two dtypes.
 static bool is_reachable(const taper_run *run, const taper_ew_side *s, bool result)
 {
     return s->dtype == s->wanted ||

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Keeps the walk of a float computation whose operands have any strides, including broadcast ones and numbers. Later
-// calls with equal arguments run over the same walk.
+// Keeps the walk (the loops over the elements, elementwise.h) of a float computation whose operands have any strides,
+// including broadcast ones and numbers. Later calls with equal arguments run over the same walk.
 #include "ops/call/prepared.h"
 #include "ops/engine/elementwise_vector.h"
 

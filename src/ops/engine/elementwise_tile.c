@@ -23,7 +23,7 @@ static bool is_crossed(const taper_ew_lines *w)
 
 bool taper_ew_tiles(const taper_ew_lines *w, size_t block, size_t *width, size_t *lines)
 {
-    enum { ACROSS = 32 }; // number of elements of each line in a tile if a side is transposed
+    enum { ACROSS = 32 }; // number of elements of each line in a tile if an operand is transposed
     if (w->rank < 2) {
         return false;
     }

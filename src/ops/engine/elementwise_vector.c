@@ -17,7 +17,7 @@ typedef struct loop_job {
 
 // ---- overlaps
 
-// Computes the addresses of the first byte of a side and of the byte after its last.
+// Computes the address of the first byte of a side (the result or an input), and the address after its last byte.
 static void side_extent(const taper_ew_walk *w, size_t side, size_t item, uintptr_t *begin, uintptr_t *end)
 {
     int64_t low = 0, high = (int64_t)item;
@@ -131,7 +131,7 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
     }
 }
 
-// Computes `count` rows along dimension 1, starting at the sides' addresses `at`.
+// Computes `count` rows along dimension 1. `at` has the first address of each side: of the result, then of the inputs.
 static void run_rows(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;

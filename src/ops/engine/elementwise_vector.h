@@ -12,7 +12,7 @@ typedef struct taper_ew_vector_loop {
     const taper_vector_entry *vector;
     taper_unary_f32_function *unary;
     taper_binary_f32_function *binary;
-    float factor;     // factor of a sum's second operand, for the blend kernel; 0: none
+    float factor;     // factor of a sum's second operand, for the blend kernel; 0 if another kernel runs
     float numbers[4]; // numbers that the unary kernel takes in addition to its operand
 } taper_ew_vector_loop;
 
@@ -22,8 +22,8 @@ struct taper_ew_vector_plan {
     bool beside;       // true if rows are short and are copied side by side (elementwise_rows.h)
     bool spread;       // true if rows are side by side, and one operand has one element for each row
     bool outer;        // true if each row is one vector multiplied by a number
-    // If beside, spread or outer is set: the number of the side with the rows or the vector, and of the side with the
-    // factors.
+    // If beside, spread or outer is set: the number of the side (input) with the rows or the vector, and of the side
+    // with the factors.
     size_t wide, narrow;
 };
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walk of the elementwise engine. It sorts and merges the dimensions by the result's strides, runs the operator's
-// loop over the innermost one, and gathers elements that are not stored as the loop wants. An input with step 0 along
-// the innermost dimension fills a block once.
+// The walk of the elementwise engine: the loops over all elements. It sorts and merges the dimensions by the result's
+// strides, runs the operator's loop over the innermost one, and gathers elements that are not stored as the loop wants.
+// An input with step 0 along the innermost dimension fills a block once.
 #include "ops/engine/elementwise_walk.h"
 #include "ops/engine/elementwise_tiles.h"
 
@@ -129,7 +129,7 @@ static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_ar
 
 #include "ops/engine/elementwise_shared.h"
 
-// Computes with the vector kernels for floats. Returns TAPER_DECLINED if they cannot.
+// Computes with the vector kernels for floats. Returns TAPER_DECLINED if these kernels cannot compute the operator.
 static taper_status run_vector(taper_call *call, const taper_ew *ew, const taper_ew_lines *w, bool keeps)
 {
     taper_run *const run = call->run;
@@ -159,7 +159,8 @@ static taper_status run_vector(taper_call *call, const taper_ew *ew, const taper
     return status;
 }
 
-// Decides for each side how it is read. Returns the number of elements that fit into a block.
+// Decides for each side (the result and the inputs) how its elements are read or written. Returns the number of
+// elements that fit into a block.
 static size_t prepare_sides(const taper_run *run, taper_ew_lines *w, bool native)
 {
     size_t widest = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The walk of the elementwise engine over its sides (elementwise_walk.c), and the work on the elements of a line
-// (elementwise_inner.c): the operator's loop for a class of arithmetic, or a kernel that reads the elements
-// unconverted.
+// The walk of the elementwise engine: its loops over the elements of its sides, the result and the inputs
+// (elementwise_walk.c). The file also describes the work on the elements of a line (elementwise_inner.c): the
+// operator's loop for a class of arithmetic, or a kernel that reads the elements unconverted.
 #ifndef TAPER_OPS_ELEMENTWISE_WALK_H
 #define TAPER_OPS_ELEMENTWISE_WALK_H
 

@@ -249,7 +249,7 @@ void taper_index_walk_start(taper_index_walk *walk, taper_run *run, size_t rank,
     walk->left = TAPER_WALK_PIECE;
     walk->count = 1;
     taper_walk_begin(&walk->walk, TAPER_WALK_SIDES);
-    walk->walk.sides = 0; // taper_index_walk_add adds the sides; a side that is never added has offset 0
+    walk->walk.sides = 0; // taper_index_walk_add adds the tensors (sides); a side that is never added has offset 0
     for (size_t d = rank; d-- > 0;) {
         (void)taper_walk_add(&walk->walk, sizes[d]);
         walk->count = sizes[d] == 0 || walk->count == 0 ? 0 : walk->count * sizes[d];
@@ -323,7 +323,7 @@ static size_t near_places(const taper_tensor *mask, uint8_t (*near)[TAPER_MASK_P
 }
 
 // Finds the positions in a contiguous mask, in pieces of its last dimensions. *declined is true if the dtype has no
-// pick function.
+// function in mask_rows.h.
 static taper_status nonzero_rows(taper_run *run, const taper_tensor *mask, taper_tensor **positions, bool *declined)
 {
     const taper_dtype dtype = (taper_dtype)mask->dtype;

@@ -68,7 +68,7 @@ size_t taper_reduce_sizes(const taper_tensor *x, const bool *over, bool keep, in
     return rank;
 }
 
-// ---- the walk
+// ---- the walk: the loops over all elements
 
 enum { BLOCK = 128 }; // largest number of results that are computed together
 
@@ -96,7 +96,7 @@ typedef struct walk {
     taper_transpose_f32_function
         *turned;        // kernel that transposes floats, which replaces gathering them; NULL for other dtypes
     bool has_vector[2]; // for each pass, true if the vector kernels compute it
-    // Kernels that read elements of their own dtype in place, for each pass; NULL: none.
+    // Kernels that read elements of their own dtype in place, for each pass; NULL if there is none.
     const taper_native_folder *native[2];
     taper_run *run; // run to charge, or NULL in a task, for which taper_run_range charges the run
     taper_status status;
@@ -171,7 +171,7 @@ static const void *elements(walk *w, const char *from, int64_t step, size_t n)
     return &w->elements;
 }
 
-// Reduces lanes of floats, many rows at a time. reduced[0] is the step from row to row.
+// Reduces floats to neighbouring results (lanes), many rows at a time. reduced[0] is the step from row to row.
 static void pass_rows(walk *w, const taper_reduce_op *op, const taper_reduce_vector *v, accumulators *acc,
                       const char *from, size_t m)
 {
@@ -194,7 +194,7 @@ static void pass_rows(walk *w, const taper_reduce_op *op, const taper_reduce_vec
     } while (taper_walk_next(&inner));
 }
 
-// Reduces lanes of elements that are not float32, many rows at a time.
+// Reduces elements that are not float32 to neighbouring results (lanes), many rows at a time.
 static void native_rows(walk *w, const taper_native_folder *native, accumulators *acc, const char *from, size_t m)
 {
     const taper_reduce_dim rows = w->reduced_count != 0 ? w->reduced[0] : (taper_reduce_dim){1, 0, 0};

@@ -78,8 +78,8 @@ size_t taper_reduce_sizes(const taper_tensor *x, const bool *over, bool keep, in
 TAPER_MUST_USE taper_status taper_reduce_run(taper_call *call, taper_reduce *r);
 TAPER_MUST_USE taper_status taper_reduce_supported(const taper_call *call, const taper_tensor *x);
 
-// Types and functions of the engine for other files, such as reduce_index.c. This struct is a dimension of a walk over
-// the results.
+// Types and functions of the engine for other files, such as reduce_index.c. This struct is a dimension of a loop
+// (walk) over results or over reduced elements.
 typedef struct taper_reduce_dim {
     int64_t size, in, out; // size of the dimension; its steps in bytes, in the input (in) and in the result (out)
 } taper_reduce_dim;
@@ -87,7 +87,8 @@ typedef struct taper_reduce_dim {
 // Sorts the dimensions by `in`, the smallest first, and merges dimensions that are contiguous in both tensors. Returns
 // the number that remains.
 size_t taper_reduce_sort(taper_reduce_dim *dims, size_t count);
-// Starts a walk over dims [from, count). It computes offsets in bytes, of the input and of the result.
+// Starts a walk over dims [from, count). The walk computes the offsets of the elements in the input and in the result,
+// in bytes.
 void taper_reduce_walk(taper_walk *walk, const taper_reduce_dim *dims, size_t from, size_t count);
 
 // The lines of a tensor, for operators along one dimension (softmax, scans, picks, sorts). A line has the elements

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of reduce.c: reductions over single elements, which copy them.
+// Part of reduce.c: reductions of one element to one result, which only copy the elements.
 #ifndef TAPER_OPS_ENGINE_REDUCE_ELEMENTS_H
 #define TAPER_OPS_ENGINE_REDUCE_ELEMENTS_H
 

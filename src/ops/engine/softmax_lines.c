@@ -11,11 +11,12 @@
 #include "ops/engine/elementwise_math.h"
 #include "ops/kernels/kernel_select.h"
 
-// MOST_LANES, FEWEST_LANES: floats in a row of neighbours. GROUP: approximate largest number of floats in a group of
-// rows. TOGETHER: number of contiguous lines that a task takes at a time.
+// MOST_LANES, FEWEST_LANES: largest and smallest number of floats in a row of neighbours. GROUP: approximate largest
+// number of floats in a group of rows. TOGETHER: number of contiguous lines that a task takes at a time.
 enum { MOST_LANES = 512, FEWEST_LANES = 64, GROUP = 32768, TOGETHER = 16 };
 // SHORT: largest number of elements in a short line. FEW: with fewer neighbours, lines are computed one by one.
-// FEWEST_ROWS: with this many neighbours or more, rows are used in place. TURNED: floats of a transposed block.
+// FEWEST_ROWS: with this many neighbours or more, rows are used in place. TURNED: largest number of floats of a
+// transposed block.
 enum { SHORT = 56, FEW = 32, FEWEST_ROWS = 16, TURNED = 8192 };
 static const double EXP_WORK = 2;
 
@@ -204,7 +205,7 @@ static bool take_blocks(soft_job *job, taper_lines *lines)
     return true;
 }
 
-// For few lanes with long lines: transposes them, then computes one line after the other.
+// Transposes `lanes` neighbouring lines, which are few and long, then computes one line after the other.
 static void few_lanes(void *argument, int64_t in, int64_t out, size_t lanes)
 {
     const soft_job *job = argument;

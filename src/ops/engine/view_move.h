@@ -68,7 +68,7 @@ inline taper_scalar taper_scalar_double(double f)
 {
     return (taper_scalar){.kind = TAPER_SCALAR_DOUBLE, .f = f};
 }
-// Sets each element of a tensor whose storage is writable.
+// Sets each element of the tensor to the number. The tensor's storage must be writable.
 TAPER_MUST_USE taper_status taper_tensor_fill(taper_run *run, taper_tensor *tensor, const taper_scalar *scalar);
 
 // ---- dimensions

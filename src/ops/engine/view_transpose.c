@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transposes planes of any dtype. Each square is read completely and then written, so neither side needs more cache
-// lines at a time than a square has. This matters most for rows that are powers of two apart.
+// Transposes planes of any dtype. Each square is read completely and then written, so neither the source nor the
+// destination needs more cache lines at a time than a square has. This matters most for rows that are powers of two
+// apart.
 #include "ops/engine/view_move.h"
 #include "ops/kernels/kernel_select.h"
 

@@ -71,7 +71,8 @@ typedef struct geometry {
     bool transposed;
 } geometry;
 
-// The gradient of the input, a convolution in the other direction.
+// Returns the gradient of the input: a transposed convolution of the result's gradient, or a plain one if the
+// convolution is transposed.
 static taper_step_value input_gradient(taper_steps *s, const geometry *g)
 {
     const taper_tensor *const input = s->args[1].as.tensor, *const weight = s->args[2].as.tensor;

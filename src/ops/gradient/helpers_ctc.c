@@ -14,7 +14,8 @@ typedef struct sequences {
     int64_t blank;
     taper_step_value lengths,
         target_lengths; // number of time steps and number of labels of each sequence, as int64 vectors
-    // [batch, width]. labels: label of each state. The other three: 0 or `impossible` for each state.
+    // Tables [batch, width]. labels: label of each state. starts, ends: 0 if a path may start or end in the state,
+    // otherwise `impossible`. skips: 0 if a path may skip the state before, otherwise `impossible`.
     taper_step_value labels, starts, ends, skips;
 } sequences;
 

@@ -5,7 +5,7 @@
 enum { LSTM, GRU, RNN_TANH, RNN_RELU };
 
 typedef struct layer {
-    taper_step_value weights[4]; // weights of the input and of the state, then the biases of both or None
+    taper_step_value weights[4]; // weights of the input and of the state, then the two biases, or None
     int64_t kind, size;          // size: elements of the state
     bool back;
 } layer;
@@ -24,7 +24,8 @@ static taper_step_value gate_sum(taper_steps *s, const layer *l, taper_step_valu
     return TAPER_STEP(s, aten_sigmoid, taper_step_add(s, gate(s, l, in, index), gate(s, l, rec, index)));
 }
 
-// Computes the next state. `in` is the product of the input and its weights.
+// Computes the state after time step `moment`. all_inputs has the products of the inputs of all steps and their
+// weights.
 static void next_state(taper_steps *s, const layer *l, taper_step_value all_inputs, int64_t moment,
                        taper_step_value *now)
 {

@@ -38,8 +38,8 @@ taper_status taper_steps_run(taper_call *call, taper_status (*steps)(taper_steps
     static taper_status run_##name(taper_steps *s)
 
 // TAPER_STEP(s, id, …) calls an operator with these arguments and the defaults of the other arguments, and returns its
-// first result. The functions below do the same for the operator with the row number `row`, or fail if the build lacks
-// it (TAPER_STEP_NO_ROW).
+// first result. The functions below do what TAPER_STEP does for the operator with the row number `row`, or fail if the
+// build lacks it (TAPER_STEP_NO_ROW).
 taper_step_value taper_steps_call1(taper_steps *s, unsigned row, taper_step_value a);
 taper_step_value taper_steps_call2(taper_steps *s, unsigned row, taper_step_value a, taper_step_value b);
 taper_step_value taper_steps_call3(taper_steps *s, unsigned row, taper_step_value a, taper_step_value b,
@@ -97,7 +97,7 @@ static inline taper_step_value taper_step_bool(bool value)
 taper_step_value taper_step_int(taper_steps *s, int64_t number);
 taper_step_value taper_step_double(taper_steps *s, double number);
 
-// Return argument `at` of a kind that taper_steps_run has checked.
+// These functions return argument `at`, whose kind taper_steps_run has checked.
 static inline bool taper_steps_bool(const taper_steps *s, size_t at)
 {
     return s->args[at].as.i != 0;

@@ -13,7 +13,7 @@ taper_step_value taper_step_mul(taper_steps *s, taper_step_value a, taper_step_v
 taper_step_value taper_step_div(taper_steps *s, taper_step_value a, taper_step_value b);
 taper_step_value taper_step_scale(taper_steps *s, taper_step_value a, double factor);
 taper_step_value taper_step_shift(taper_steps *s, taper_step_value a, double summand);
-taper_step_value taper_step_from(taper_steps *s, double number, taper_step_value a); // number - a
+taper_step_value taper_step_from(taper_steps *s, double number, taper_step_value a); // returns number - a
 taper_step_value taper_step_neg(taper_steps *s, taper_step_value a);
 taper_step_value taper_step_sum(taper_steps *s, taper_step_value a, int64_t dim, bool keep);
 taper_step_value taper_step_mean(taper_steps *s, taper_step_value a, int64_t dim, bool keep);

@@ -100,8 +100,8 @@ static taper_status hand_on(taper_engine *e, taper_tape_node *node, size_t arg, 
     return TAPER_OK;
 }
 
-// Gives the node's own results their history (`link`), or takes it away. A formula that reads these results needs their
-// history while the gradient is itself recorded.
+// If `link` is set, gives the node's own results their history; otherwise takes the history away. A formula that reads
+// these results needs their history while the gradient is itself recorded.
 static taper_status link_results(const taper_engine *e, taper_tape_node *node, bool link)
 {
     for (size_t i = 0; e->caller.records && i < node->ret_count; i++) {

@@ -30,7 +30,7 @@ typedef struct window {
     size_t out_step[2]; // number of bytes between columns of outputs; 0 for a row that does not exist
 } window;
 
-// The values that the channels of a segment share, except the weights.
+// The weights of a segment's current four channels, and values that all channels of the segment share.
 typedef struct window_constants {
     const float *w; // bias of four channels, then their nine weights
     float bounds[2];

@@ -4,7 +4,8 @@
 #ifndef TAPER_OPS_KERNELS_DWCONV_F32_FORMS_H
 #define TAPER_OPS_KERNELS_DWCONV_F32_FORMS_H
 
-// True for 3x3 with 16 registers: two rows of weights, the sums and an input fit into these.
+// True if both output rows of a 3x3 kernel share each load of an input. This is for 16 registers, into which two rows
+// of weights, the sums and an input fit.
 #define SHARES_ROWS (SIMD_REGISTERS < 32)
 // 1 if border pixels are computed several at a time.
 #define BORDER_BLOCKS 1

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The body of the NEON kernels for quantized depthwise convolution. Two rows of 3x3 with stride 1 are computed
 // together, column by column, so each input is loaded and rearranged once. The weights of eight channels stay in
-// registers for a whole run of pixels. Other kernels compute 16 channels at a time, and the last 16 or 8. The including
-// file defines
+// registers for a whole run of pixels. Kernels of other sizes compute 16 channels at a time, and 8 if at most 8 are
+// left. The including file defines
 //   nine, nine_of       the weights of nine taps of channels [c, c + 8)
 //   column, column_at   eight channels of four pixels in a column
 //   sums_of_two         sums of a pixel and of the one below it, from three columns

@@ -5,7 +5,7 @@
 #include "ops/kernels/simd_i8_x86.h"
 
 // Stores two rows. Each 128 bits of y contain 32 bits of row 0 from the first 16 columns, 32 bits of row 0 from the
-// last 16 columns, then the same of row 1.
+// last 16 columns, then the same two parts of row 1.
 TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, __m512i y, size_t n)
 {
     const __m512i order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);

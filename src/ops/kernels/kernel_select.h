@@ -10,8 +10,8 @@
 const taper_gemm_entry *taper_gemm_f32_select(uint64_t cpu);
 // Returns an entry for weights of this precision.
 const taper_gemm_entry *taper_gemm_select(uint64_t cpu, taper_precision precision);
-// Returns NULL if no kernel of this shape is as fast as the entry that taper_dwconv_taps_f32_select returns (never
-// NULL).
+// Returns NULL if no kernel of this shape is as fast as the entry that taper_dwconv_taps_f32_select returns. That
+// function never returns NULL.
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
 const taper_vector_entry *taper_vector_f32_select(uint64_t cpu);

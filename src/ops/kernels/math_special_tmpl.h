@@ -98,7 +98,8 @@ TAPER_TEMPLATE double s_ndtr(double x)
 {
     return 0.5 * s_erfc(-x * S_HALF_ROOT);
 }
-// w is -log((1 - y)(1 + y)), where y is twice the distance of the value from 1/2.
+// Returns the quantile of a value near 1/2, divided by y. w is -log((1 - y)(1 + y)), where y is twice the distance of
+// the value from 1/2.
 TAPER_TEMPLATE double s_ndtri_central(double w)
 {
     const double u = w * (2 / 6.25) - 1;

@@ -360,7 +360,7 @@ typedef void taper_pick_rows(size_t rows, size_t n, const float *x, size_t strid
                              int32_t *where);
 
 // Finds the maximum of each of n channels over `places` pixels, and the item of `at` for the first pixel with this
-// maximum. The last NaN wins over every number. If no element is above -inf, the number is `first`.
+// maximum. The last NaN wins over every number. If no element of a channel is above -inf, `first` replaces the item.
 typedef void taper_window_f32(size_t places, size_t n, const float *const *x, const int32_t *at, int32_t first,
                               float *most, int64_t *where);
 // Returns the sum of (x - mean)².

@@ -14,8 +14,8 @@
 #include "ops/kernels/math_f64_more_tmpl.h"
 #include "ops/kernels/math_special_tmpl.h"
 
-// The loop reads and writes the same element, so GCC may vectorize it although the result may be an input. clang does
-// not need this.
+// VECTORIZED precedes a loop that reads and writes elements with the same index. So GCC may vectorize the loop although
+// its result may be an input. clang does not need this.
 #if defined(__GNUC__) && !defined(__clang__)
 #define VECTORIZED _Pragma("GCC ivdep")
 #else

@@ -8,7 +8,7 @@ enum { Q, R, TAU, OTHER }; // numbers of the slots for temporaries
 
 static taper_c128 *tau_of(taper_tensor *taus, int64_t index)
 {
-    // The factors are complex pairs for real matrices too.
+    // The factors tau of the reflectors are complex pairs for real matrices too.
     return (taper_c128 *)taper_tensor_mutable(taus) + index;
 }
 

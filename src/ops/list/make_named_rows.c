@@ -142,7 +142,7 @@ static names scan_all(const char *list)
     return all;
 }
 
-// Writes `form` for each name, with the name in place of $, between a beginning and an end.
+// Writes a file that consists of `begin`, then `form` for each name with the name in place of $, then `end`.
 static void write_file(const char *path, const char *begin, const char *form, const names *all, const char *end)
 {
     size_t room = strlen(begin) + strlen(end) + 1;

@@ -47,7 +47,9 @@ static uint16_t row_number[ROWS + 1], row_at[ROWS + 1]; // number of each row of
 static uint16_t kernels[ROWS + 1], params[ROWS + 1], facts[ROWS + 1], quantized[ROWS + 1];
 // For each row of the list, the number of the row that computes the same results, or a number above all rows.
 static uint16_t works[ROWS];
-static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2]; // each entry is a row + 1, or 0 for none
+// next_row: the next row of the same name. first_row: the first row of a name, for each slot. Entries are 1 + index of
+// the row, or 0 if there is no row.
+static uint16_t next_row[ROWS + 1], first_row[4 * ROWS + 2];
 static size_t slots = 2; // slots of the index: a power of two above the number of rows
 
 // Returns the functional row of an in-place variant, which the list names by IN_PLACE( ) or FORM( ). Returns NULL for
@@ -420,7 +422,7 @@ int main(int argc, char **argv)
                 "#ifdef TAPER_WITH_OPERATORS\nHOSTS_OPERATOR\n#endif\n};\n", facts);
     print_checks();
     index_names();
-    // For each slot: the first row of a name, plus 1; 0 for none.
+    // For each slot of the index: 1 + the number of the first row of a name, or 0 if the slot is free.
     printf("enum { SLOTS = %zu };\n\nstatic const uint16_t first_row[SLOTS] = {", slots);
     for (size_t i = 0; i < slots; i++) {
         printf("%u,%s", first_row[i] == 0 ? 0U : row_number[first_row[i] - 1] + 1U, i % 32 == 31 ? "\n" : "");

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parts that selective builds (op_config.h) leave out and that are not the kernel of a row. A row says which of them it
 // needs by WANTS( ) in the operator list. TAPER_QUANTIZES: the model makes or reads quantized tensors.
-// TAPER_QUANTIZES_STATES: it has recurrent layers with dynamically quantized weights. TAPER_INTERPOLATES: images are
-// resized between their pixels. TAPER_COMPUTES_ERF: gelu, in both variants, or erf. TAPER_CONVOLVES_TRANSPOSED: a row
-// that may compute a transposed convolution.
+// TAPER_QUANTIZES_STATES: the model has recurrent layers with dynamically quantized weights. TAPER_INTERPOLATES: the
+// model resizes images by interpolation between pixels. TAPER_COMPUTES_ERF: the model computes erf, or gelu in either
+// of its two variants. TAPER_CONVOLVES_TRANSPOSED: the model has a row that may compute a transposed convolution.
 //
 // TAPER_USES(name) is 1 if a wanted row has this kernel or param. TAPER_ATTENDS and TAPER_RECURS combine the kernels of
 // one purpose that call the vector kernels directly. If a kernel that was left out is needed after all, the reference

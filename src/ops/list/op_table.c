@@ -161,8 +161,7 @@ static bool agrees(wanted *w, unsigned symbol)
     return *w->at++ == (char)pairs[symbol][0];
 }
 
-// Returns true if a row's text continues at *at with these letters. *at then moves past the symbol that has the last of
-// the letters.
+// Returns true if the row's text begins with these letters.
 static bool begins(const taper_op *op, const char *letters, size_t count)
 {
 #ifdef TAPER_WITH_OPERATORS

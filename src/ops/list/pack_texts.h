@@ -143,7 +143,7 @@ static void print_symbols(unsigned count)
     printf("};\n\n");
 }
 
-// Prints the table of texts. text_start[row] becomes the start of each row.
+// Prints the table of texts, and sets text_start[row] to the start of each row's text.
 static void print_texts(size_t row_count)
 {
     read_texts(row_count);

@@ -17,7 +17,7 @@ static int frexp_exponent(double x)
 #define OUT_SAME T
 #define OUT_BOOL uint8_t
 
-// Loops for float, then for double.
+// Loops for float and double: the list is included once for each type.
 #define UNARY_F(name, promotion, result, scalars, f)                                                                   \
     TAPER_EW_LOOP1(LOOP(name), OUT_##result, T, TAPER_EW_NUMBERS_F(T), f)
 #define UNARY_FI(name, promotion, result, scalars, f, i) UNARY_F(name, promotion, result, scalars, f)

@@ -33,7 +33,7 @@ bool taper_attention_mask_open(taper_attention_mask *own, const taper_tensor *ma
 // has the weight 0 if another key is not hidden: exp(x) is 0 for x below -746, even in double precision.
 #define HIDDEN (-1e30)
 
-// Returns true if the element of the mask keeps its key.
+// Returns true if the element of the mask leaves its key visible.
 static bool keeps(const taper_tensor *mask, const void *at)
 {
     switch (mask->dtype) {
@@ -109,8 +109,8 @@ static void find_visible(const taper_tensor *mask, int64_t keys, const taper_att
 
 void taper_attention_visible(const taper_attention_mask *own, int64_t keys, taper_attention_block *block)
 {
-    // The first and last key of a range are rounded to multiples of this number, so that the lanes of a sum add the
-    // same keys as without the range.
+    // The first and last key of a range are rounded to multiples of this number, so that each vector lane of a sum adds
+    // the same keys as it would without the range.
     enum { TOGETHER = 64 };
     int64_t first = 0, last = own->causal ? taper_min_i64(keys, block->row + block->rows) : keys;
     if (own->given && own->mask.sizes[own->mask.rank - 1u] == keys) { // otherwise the mask has one number for all keys

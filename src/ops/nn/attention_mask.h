@@ -7,11 +7,11 @@
 
 // The mask of one call. Scores have the sizes [.., rows, keys].
 typedef struct taper_attention_mask {
-    bool causal; // row r sees the keys 0 to r
-    bool given;  // true if the call has a mask
-    taper_tensor
-        mask; // bool, where true keeps a key; or numbers of the working dtype, which are added to the scores. The mask
-              // has the rank of the scores. A dimension along which it is broadcast has size 1 and stride 0.
+    bool causal;       // row r sees the keys 0 to r
+    bool given;        // true if the call has a mask
+    taper_tensor mask; // bool, where true means that the key is visible; or numbers of the working dtype, which are
+                       // added to the scores. The mask has the rank of the scores. A dimension along which it is
+                       // broadcast has size 1 and stride 0.
 } taper_attention_mask;
 
 // A block of the scores: the rows [row, row + rows) of every head, and the keys [key, key + keys).

@@ -119,7 +119,7 @@ static taper_status run_block(taper_run *run, const attention *a, attention_work
     return TAPER_OK;
 }
 
-// Makes own->out from own->part by reversing grouped.
+// Makes own->out from own->part, with the rows of each query head separate again (the reverse of `grouped`).
 static taper_status take_part(taper_run *run, const attention *a, attention_work *own)
 {
     if (a->groups == 1) {
@@ -160,7 +160,7 @@ static void drop_block(attention_work *own)
 // keys from rows that see many.
 static int64_t rows_of_block(const attention *a, const attention_work *own, int64_t rows, int64_t keys, int64_t scores)
 {
-    enum { MOST_BYTES = 32 << 20, FEW_ROWS = 64 }; // with less memory, the keys are packed too often
+    enum { MOST_BYTES = 32 << 20, FEW_ROWS = 64 }; // smaller blocks would pack the keys too often
     if (a->weights || rows <= FEW_ROWS) {
         return rows;
     }
@@ -300,7 +300,8 @@ static taper_status read_groups(const taper_call *call, attention *a)
 
 // The key or value of taper::attention_expanded, and the shape of its copy for all heads of the query.
 typedef struct expanded {
-    // [batch, heads, groups, keys, depth], expanded along its groups, if `shared` is set; otherwise of any shape.
+    // If `shared` is set, a view [batch, heads, groups, keys, depth] that is expanded along its groups; otherwise a
+    // view of any shape.
     taper_tensor view;
     size_t rank;
     int64_t shape[TAPER_MAX_RANK];

@@ -80,7 +80,7 @@ static void NAME(scatter)(const conv_job *job, const ELEMENT *column, int64_t fi
                 return;
             }
             const conv_tap at = tap_of(job, tap);
-            // For a whole input row: the range of columns whose products with this tap are added inside the result.
+            // The range of an input row's columns whose products with this tap belong to columns of the result.
             const conv_range whole = range_inside(at.shift[2], job->stride[2], job->out[2], width);
             int64_t id = first / (job->in[1] * width), ih = first / width % job->in[1], iw = first % width;
             for (int64_t p = 0; p < count;) {

@@ -92,7 +92,7 @@ static void blocks_inside(const patches *p, int axis, int64_t tap, int64_t *begi
     *end = taper_max_i64(taper_min_i64(high, p->blocks[axis]), *begin);
 }
 
-// Copies one plane of the image to its rows of columns. Steps are in elements.
+// Copies one plane of the image to its rows of the column matrix. Steps are in elements.
 static void gather_plane(const patches *p, size_t item, const char *plane, const int64_t *steps, char *rows)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {

@@ -19,9 +19,9 @@ static void add_apart(float *restrict to, int64_t step, const float *restrict fr
     }
 }
 
-// Adds the rows of columns to a plane of floats. In both, the elements of a row are contiguous. Each element of the
-// image receives its summands in the order of the taps. With stride 2, two neighbouring taps are added together,
-// because their elements alternate in the image.
+// Adds the rows of columns to a plane of floats. The elements of a row are contiguous, in the columns and in the plane.
+// Each element of the image receives its summands in the order of the taps. With stride 2, two neighbouring taps are
+// added together, because their elements alternate in the image.
 static void scatter_floats(const patches *p, const char *rows, int64_t row_step, float *plane)
 {
     for (int64_t kh = 0; kh < p->kernel[0]; kh++) {

@@ -38,7 +38,7 @@ typedef struct patches {
 
 enum { TAPS = 16 }; // number of taps between two checks of the run's time
 
-// The taps of a kernel: a tap reads from position * stride + shift.
+// A tap of a kernel. The tap reads the input at position * stride + shift.
 typedef struct conv_tap {
     int64_t shift[3];
 } conv_tap;

@@ -8,7 +8,8 @@
 #include "ops/engine/view_move.h"
 #include "ops/engine/volume.h"
 
-enum { MOST_INPUTS = 5, NEEDED = 4 }; // number of inputs; the fifth one, the weights, may be None
+// largest number of inputs; number of inputs that may not be None: all but the weights
+enum { MOST_INPUTS = 5, NEEDED = 4 };
 
 // The contiguous inputs of a gradient operator.
 typedef struct gradient {

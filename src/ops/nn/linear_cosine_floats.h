@@ -6,7 +6,8 @@
 
 COSINE(cosine_floats, float)
 
-// TILE: neighbours that are computed together; ADDED: floats that one accumulator of a kernel adds.
+// TILE: number of neighbouring lines that are computed together. ADDED: number of floats that one accumulator of a
+// kernel adds.
 enum { TILE = 256, ADDED = 64, ROWS = 64 };
 
 typedef struct float_pair {

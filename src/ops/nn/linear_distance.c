@@ -144,7 +144,7 @@ static taper_status cdist_floats(taper_run *run, taper_tensor *x, taper_tensor *
         batch_steps(dense_x, batch, out->sizes, steps_x);
         batch_steps(dense_y, batch, out->sizes, steps_y);
         const int64_t count = taper_tensor_numel(out) == 0 ? 0 : taper_tensor_numel(out) / (m * w->n);
-        int64_t held = -1; // index of the matrix whose columns are stored; -1 for none
+        int64_t held = -1; // index of the matrix whose columns are stored; -1 if none are stored
         for (int64_t i = 0; i < count && status == TAPER_OK; i++) {
             int64_t rest = i, at_x = 0, at_y = 0;
             for (size_t d = batch; d-- > 0;) {

@@ -150,7 +150,7 @@ enum { PIECE = 1 << 12, WORK_OF_AN_ELEMENT = 50 };
 static taper_status run_loss(const taper_call *call, const loss_work *work, taper_tensor *y, double *sum)
 {
     int64_t count = 1;
-    taper_walk walk; // sides: the result, then the inputs
+    taper_walk walk; // walk over the elements of the result and of the inputs
     const void *data[INPUTS];
     for (size_t d = 0; d < work->rank; d++) {
         if (work->sizes[d] == 0) {

@@ -24,7 +24,7 @@ static bool has_kernel(const taper_call *call, const loss_work *work, uint8_t *n
     }
     // The kernel with logarithms follows the kernel without them in the table.
     *native = (uint8_t)(1 + natives[work->kind] + (work->flags[0] ? 1 : 0));
-    // Some builds lack this fold.
+    // Some builds lack this reduction kernel.
     return floats && !call->run->portable && taper_ret_target(call, 0) == NULL &&
            taper_vector_f32_select(call->run->cpu)->fold[TAPER_REDUCTION_LEAST] != NULL;
 }

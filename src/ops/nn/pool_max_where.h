@@ -3,7 +3,8 @@
 #ifndef TAPER_OPS_NN_POOL_MAX_WHERE_H
 #define TAPER_OPS_NN_POOL_MAX_WHERE_H
 
-// MOST_TAPS: elements of a window for one kernel call; MERGED: channels that are merged at a time.
+// MOST_TAPS: largest number of elements of a window in one kernel call. MERGED: number of channels whose results are
+// merged at a time.
 enum { MOST_TAPS = 128, MERGED = 64 };
 
 typedef struct some_taps {

@@ -12,10 +12,11 @@
 #include "ops/engine/reduce_vector.h"
 #include "ops/kernels/kernel_select.h"
 
-// SPAN: columns of a piece. NEAR: largest stride for which every window is computed and some results are dropped. FEW:
-// number of taps that are compared one by one. SEARCHED: elements between two checks of a search. BLOCK: neighbouring
-// windows that are added together. FEW_TAPS: number of taps of neighbouring windows that are compared one by one.
-// WHOLE_PLANE: elements of a plane that is pooled as a whole. APART: windows at any positions that are added together.
+// SPAN: number of columns of a piece. NEAR: largest stride for which a window is computed at every position and some
+// results are dropped. FEW: largest number of taps that are compared one by one. SEARCHED: number of elements between
+// two checks of a search. BLOCK: number of neighbouring windows that are added together. FEW_TAPS: largest number of
+// taps of neighbouring windows that are compared one by one. WHOLE_PLANE: largest number of elements of a plane that is
+// pooled as a whole. APART: number of windows at any positions that are added together.
 enum { SPAN = 1024, NEAR = 4, FEW = 8, SEARCHED = 32, BLOCK = 8, FEW_TAPS = 27, WHOLE_PLANE = 1 << 18, APART = 4 };
 
 typedef struct place {
@@ -254,7 +255,8 @@ static int64_t position_of(const taper_pool_planes *job, const place *at, const 
     return found;
 }
 
-// The number of windows that are searched together. With a constant count and stride the compiler vectorizes the loop.
+// TOGETHER is the number of windows whose taps find_tap searches together. With a constant count and stride the
+// compiler vectorizes the loop.
 enum { TOGETHER = 64 };
 
 static inline void find_tap(const float *restrict row, const size_t stride, const float *restrict m, int32_t first,

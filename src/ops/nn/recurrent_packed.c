@@ -82,7 +82,7 @@ static bool measure(taper_rnn_packed *r)
 {
     enum { UNITS = 32 };
     size_t units, bytes;
-    // The block is a multiple of nr, which is not a power of two in every kernel.
+    // The block is a multiple of nr, the columns of a panel. nr is not a power of two in every kernel.
     r->block = ((UNITS - 1) / r->entry->nr + 1) * r->entry->nr;
     r->blocks = (r->hidden - 1) / r->block + 1;
     return taper_mul_size(r->blocks, r->block, &units) && taper_mul_size(units, r->gates, &r->width) &&

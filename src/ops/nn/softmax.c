@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// softmax and log_softmax. A line that fits into a block is read once. Longer lines, and lines that are lanes, are read
-// three times: for the maximum, the sum of exponentials, and the results.
+// softmax and log_softmax. A line that fits into a block is read once. Longer lines, and neighbouring lines that are
+// computed side by side (lanes: one line per vector lane), are read three times: for the maximum, the sum of
+// exponentials, and the results.
 #include <math.h>
 
 #include "ops/engine/doubles.h"
@@ -60,8 +61,9 @@ static void exponentials_f64(const soft *s, double *x, size_t n)
     }
 }
 
-// The steps over one block. If `lanes` is set, each element has a separate maximum and sum. A NaN makes the whole line
-// NaN. Sums are split into independent parts, which the CPU overlaps.
+// The steps over one block. If `lanes` is set, each element of the block belongs to another line and has a separate
+// maximum and sum. Otherwise the block is a part of one line. A NaN makes the whole line NaN. Sums are split into
+// independent parts, which the CPU overlaps.
 #define EACH(expression)                                                                                               \
     for (size_t k = 0; k < n; k++) {                                                                                   \
         expression;                                                                                                    \
@@ -131,7 +133,7 @@ static void exponentials_f64(const soft *s, double *x, size_t n)
 STEPS(float, f32, f32)
 STEPS(double, f64, f64)
 
-// Returns true if kernels compute the block of a line of doubles.
+// Returns true if the block is a part of a line of doubles and vector kernels compute it.
 static bool is_fast(const soft *s, bool lanes)
 {
     return s->class_ == TAPER_EW_F64 && !lanes && taper_doubles_are_fast(s->run);

@@ -2,7 +2,7 @@
 // fake_quantize: replaces floats by the floats that their integers represent, as in models that are trained for
 // quantization. It also returns the mask of the elements within range, and supports learned parameters and moving
 // observers. The arithmetic is PyTorch's:
-//   q = int64(zero_point + rne(x * (1f / scale))),  y = (clamp(q) - zero_point) * scale, the latter in double
+//   q = int64(zero_point + rne(x * (1f / scale))), y = (clamp(q) - zero_point) * scale, with y in double precision.
 // A zero point that is a float is added before rounding. On x86 a number that does not fit into an int64 becomes the
 // smallest int64. For float64 inputs with integer zero points PyTorch's compiler removed that conversion.
 #include <inttypes.h>

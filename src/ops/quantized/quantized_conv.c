@@ -33,7 +33,7 @@ static void result_layout(size_t rank, const int64_t *image, int64_t *sizes, int
 }
 
 typedef struct conv_call {
-    size_t rank; // spatial dimensions of the operator: 1, 2 or 3
+    size_t rank; // number of spatial dimensions of the operator: 1, 2 or 3
     bool relu, dynamic;
 } conv_call;
 

@@ -269,8 +269,8 @@ TAPER_KERNEL(taper_op_decomposed_quantize_channel)
                              computed(&c, call, &quantize_each, &args, inputs, fine_or_not(&of.scales), dtype));
 }
 
-// Computes x times the scales, or x minus the zero points times the scales. For integers of less than 32 bits one loop
-// does both steps, because their differences are exact.
+// Computes x * scales, or (x - zero points) * scales. For integers of less than 32 bits one loop does both steps,
+// because their differences are exact.
 static taper_tensor *dequantized(taper_compose *c, taper_call *call, taper_tensor *x, taper_tensor *scales,
                                  taper_tensor *points, taper_dtype dtype)
 {

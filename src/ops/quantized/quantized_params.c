@@ -85,7 +85,8 @@ static taper_status tensor_in(taper_run *run, const taper_q_state *state, const 
                    at < count ? taper_val_kind_name(items[at]) : "missing");
     }
     *tensor = items[at].as.tensor;
-    return taper_run_settle(run, *tensor); // weights are read in their logical layout
+    // makes a hidden NHWC weight contiguous, because weights are read in their logical order
+    return taper_run_settle(run, *tensor);
 }
 
 // ---- quantizers

@@ -21,7 +21,7 @@ static taper_status check_range_dtype(taper_error *error, taper_dtype dtype)
 
 static int64_t as_int(const taper_scalar *s)
 {
-    // The caller has checked that the number fits.
+    // The caller has checked that the number fits into int64.
     return s->kind == TAPER_SCALAR_INT || s->kind == TAPER_SCALAR_BOOL ? s->i : (int64_t)s->f;
 }
 
@@ -223,9 +223,9 @@ static double between_fused(taper_dtype dtype, double start, double end, int64_t
     return fma(low ? step : -step, count, low ? start : end);
 }
 
-// Computes element i of linspace as PyTorch does: a vector is its first element plus multiples of the step, and vectors
-// come in pairs while these fit. For integers this is visible: the first element is truncated before the steps are
-// added.
+// Computes element i of linspace as PyTorch does. PyTorch computes two vectors at a time while two are left, and the
+// other elements one by one. A vector is its first element plus multiples of the step. For integers this is visible:
+// the first element is truncated before the steps are added.
 static double between_vectors(taper_dtype dtype, double start, double end, int64_t i, int64_t steps)
 {
     const int64_t lanes = 32 / (int64_t)taper_dtype_size(dtype), first = i / lanes * lanes;

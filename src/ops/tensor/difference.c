@@ -309,7 +309,7 @@ static taper_status add_slope(taper_call *call, const gradient *g, size_t i, boo
     return taper_compose_end(&c);
 }
 
-// The result of the call owns the list.
+// Sets result 0 to the list of the slopes along each dimension.
 static taper_status run_gradient(taper_call *call, gradient *g, bool points)
 {
     TAPER_TRY(check_gradient(call, g));

@@ -13,7 +13,7 @@ typedef bool row_function(const gather_job *job, const int64_t *index, char *tab
 // both in the index, the table and the other tensor. For example, if the index was expanded to whole rows of the table,
 // the elements of such a row become one dimension. Strides are in elements.
 typedef struct gather_dims {
-    size_t rank; // at least 1
+    size_t rank; // number of dimensions, at least 1
     int64_t sizes[TAPER_MAX_RANK], index[TAPER_MAX_RANK], table[TAPER_MAX_RANK], other[TAPER_MAX_RANK];
 } gather_dims;
 

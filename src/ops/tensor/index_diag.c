@@ -196,8 +196,8 @@ TAPER_KERNEL(taper_op_fill_diagonal)
     for (int64_t i = 0; i < count && taper_run_step(call->run, i, 4); i++) {
         taper_scalar_store((taper_dtype)self->dtype, p + i * step * item, &value);
     }
-    // In a tall matrix the diagonal starts again after one free row. A matrix without columns may have any number of
-    // rows.
+    // If `wrap` is set, the diagonal of a tall matrix starts again after one free row. A matrix without columns may
+    // have any number of rows.
     if (wrap && self->rank == 2 && self->sizes[1] != 0 && self->sizes[0] > self->sizes[1] + 1) {
         const int64_t columns = self->sizes[1];
         for (int64_t row = columns + 1; row < self->sizes[0] && taper_run_step(call->run, row, 4); row++) {

@@ -4,7 +4,8 @@
 #include "ops/engine/reduce.h"
 #include "ops/kernels/kernel_select.h"
 
-// LANES: neighbours handled together; SHORT: elements of a short line; FEW: neighbours that do not fill a vector.
+// LANES: largest number of neighbouring lines handled together. SHORT: largest number of elements of a short line. FEW:
+// largest number of neighbouring lines that do not fill a vector.
 enum { LANES = 128, SHORT = 32, FEW = 7 };
 
 typedef struct float_job {
@@ -58,7 +59,7 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
     float best[LANES];
     int32_t where[LANES];
     const size_t n = (size_t)l->line.size;
-    // A few neighbours are transposed to contiguous lines.
+    // A few neighbouring lines are transposed to contiguous lines.
     if (l->side_by_side && lanes <= FEW && n >= SHORT && n * lanes <= SHORT * LANES) {
         float turned[SHORT * LANES];
         job->vector->transpose(n, lanes, (const float *)(const void *)(job->x + in), (size_t)l->line.in / sizeof(float),
@@ -67,7 +68,8 @@ static void floats_task(void *argument, int64_t in, int64_t out, size_t lanes)
     } else if (l->side_by_side) {
         job->pick((size_t)l->line.size, lanes, (const float *)(const void *)(job->x + in),
                   (size_t)l->line.in / sizeof(float), job->smallest, best, where);
-    } else if (l->line.size <= SHORT && lanes >= SHORT) { // transposes short lines, so that they become neighbours
+    } else if (l->line.size <= SHORT && lanes >= SHORT) {
+        // transposes short lines, so that the elements at one position become neighbours
         float turned[SHORT * LANES];
         job->vector->transpose(lanes, (size_t)l->line.size, (const float *)(const void *)(job->x + in),
                                (size_t)l->kept[0].in / sizeof(float), turned, lanes);

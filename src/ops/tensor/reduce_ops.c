@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The arithmetic of reductions: how an element x is added to an accumulator a, and how two accumulators a and x are
-// merged. c is the centre. Floats accumulate in double, integers in int64 with wrap-around.
+// merged. c is the centre (reduce.h). Floats accumulate in double, integers in int64 with wrap-around.
 #include "ops/engine/elementwise_math.h"
 #include "ops/engine/reduce.h"
 

@@ -40,7 +40,7 @@ static double join_f64(taper_scan kind, double a, double x)
     }
 }
 
-// Adds element k of the block, at `position` of its line, to lane j. The element is replaced by the result.
+// Adds element k of the block, at `position` of its line, to accumulator j, and replaces the element by the result.
 static void step_f64(scan *s, size_t k, size_t j, int64_t position)
 {
     const double x = s->elements.f64[k], a = s->acc.f[j];

@@ -8,8 +8,8 @@
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"
 
-// REGION: columns of a region. LEVELS: levels that the schemas return. MOST_LEVELS: largest number of levels in an
-// input.
+// REGION: number of columns of a region. LEVELS: number of levels that the schemas return. MOST_LEVELS: largest number
+// of levels in an input.
 enum { REGION = 5, LEVELS = 4, MOST_LEVELS = 64 };
 
 // Collects the best regions of all levels. input_list has the regions of each level, then the scores of each level.

@@ -71,8 +71,8 @@ TAPER_TEMPLATE void gather_16(int8_t *a, size_t group, const uint8_t *const *p, 
 #define SUMS(row) [s##row##0] "=w"(sum[row][0]), [s##row##1] "=w"(sum[row][1]), [s##row##2] "=w"(sum[row][2]), \
                   [s##row##3] "=w"(sum[row][3])
 
-// Computes two groups at a time as the marks require; `mark` is the first mark. Then it computes one group if tail & 1,
-// and half a group if tail & 2.
+// Computes two groups at a time, with as many additions in 16 bits as the marks allow (gemm_i8.h); `mark` is the first
+// mark. Then it computes one group if tail & 1, and half a group if tail & 2.
 TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, const int8_t *w, const int8_t *marks,
                               int32x4_t sum[][4])
 {

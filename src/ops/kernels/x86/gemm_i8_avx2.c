@@ -10,7 +10,7 @@
 #define EACH_MR(X) X(1) X(2) TAPER_ODD_MR(X(3)) X(4)
 
 // Stores two rows. Each 128 bits of y contain 32 bits of row 0 from the first 8 columns, 32 bits of row 0 from the last
-// 8 columns, then the same of row 1.
+// 8 columns, then the same two parts of row 1.
 TAPER_TEMPLATE void store_rows(uint8_t *c0, uint8_t *c1, __m256i y, size_t n)
 {
     y = _mm256_permutevar8x32_epi32(y, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
