@@ -31,8 +31,8 @@ static bool follows(const taper_banded *a, const taper_banded *b)
     return a->images == b->images && a->out_rows == b->in_rows && a->out_row == b->in_row;
 }
 
-// Sets the sizes of the rings for steps of `step` rows of the last result. Returns the number of bytes that a step
-// touches.
+// Sets the sizes of the rings (bands.h) for steps of `step` rows of the last result. Returns the number of bytes that a
+// step reads and writes.
 static size_t cut(taper_bands *bands, size_t step)
 {
     const size_t last = bands->count - 1;
@@ -194,14 +194,15 @@ static size_t cut_parts(banded_run *r, const taper_run *run)
     const taper_banded *last = bands->stages[bands->count - 1];
     // Number of pieces of work per image.
     const size_t pieces = (taper_run_pieces(run, bands->work) - 1) / last->images + 1;
-    // Larger parts compute fewer rows twice, but must not be so large that a thread has no work.
+    // With larger parts fewer rows are computed twice, but parts must not be so large that a thread has no work.
     const size_t threads = taper_pool_threads(run->pool), share = (last->out_rows * last->images - 1) / threads + 1;
     r->rows = taper_max_size((last->out_rows - 1) / pieces + 1, taper_min_size(bands->least, share));
     const size_t parts = (last->out_rows - 1) / r->rows + 1;
     if (last->images == 1 && parts > threads && parts < 4 * threads) { // each thread gets the same number of parts
         r->rows = (last->out_rows - 1) / (parts - parts % threads) + 1;
     }
-    // Kernels are faster with pairs of rows. Pairs are used if no thread then gets more work.
+    // Kernels compute pairs of rows faster than single rows. Parts become whole pairs unless a thread then computes
+    // more rows.
     const size_t pairs = taper_round_up(r->rows, 2);
     if (last->images > 1 ||
         most_of_a_thread(last->out_rows, pairs, threads) <= most_of_a_thread(last->out_rows, r->rows, threads)) {

@@ -20,8 +20,8 @@ typedef struct taper_ring {
     size_t from, ring;
 } taper_ring;
 
-// Rows [begin, end) of image number `image` of the result. These rows are consecutive in memory. The rows of argument 0
-// that they need are consecutive too, if a row of the result needs only the same row of argument 0.
+// Rows [begin, end) of image number `image` of the result. These rows are consecutive in memory. If row y of the result
+// needs only row y of argument 0, the needed rows of argument 0 are consecutive, too.
 typedef struct taper_band {
     size_t image, begin, end;
     taper_ring x, y;
@@ -42,7 +42,8 @@ typedef struct taper_banded {
     void (*end)(taper_call *call, void *data);
 } taper_banded;
 
-// Call this after a successful taper_prepare. The data of the prepared call must contain *banded.
+// Says that the prepared call can compute some rows at a time, by the functions in *banded. Call this after a
+// successful taper_prepare. The data of the prepared call must contain *banded.
 void taper_prepare_bands(taper_call *call, const taper_banded *banded);
 
 // ---- for code that joins calls
@@ -55,15 +56,15 @@ typedef struct taper_bands {
     size_t step;                    // number of rows of the last result that are computed at a time
     size_t rings[TAPER_BANDS_MOST]; // number of rows in the ring of each result except the last
     size_t scratch;                 // number of bytes of all rings, including TAPER_OVERREAD
-    // Smallest number of rows of the last result per part; with fewer rows, the rows computed twice at its edges cost
-    // too much.
+    // Smallest number of rows of the last result per part; with fewer rows, the rows computed twice at the part's edges
+    // cost too much.
     size_t least;
     double work;
 } taper_bands;
 
-// Plans the calls in bands. Each result except the last has one user, the next call, which takes it as argument 0.
-// Returns the number of bytes that stay in the cache instead of going to memory, or 0 if the calls are faster one after
-// the other.
+// Plans to run the calls in bands. Each result except the last has one user, the next call, which takes it as argument
+// 0. Returns the number of bytes that stay in the cache instead of going to memory, or 0 if the calls are faster one
+// after the other.
 double taper_bands_plan(const taper_run *run, taper_prepared *const *calls, size_t count, taper_bands *bands);
 // Makes the heap keep the memory for running the bands, so that the first run allocates nothing.
 void taper_bands_keep_scratch(const taper_run *run, const taper_bands *bands);

@@ -115,7 +115,8 @@ struct taper_call {
 
 // ---- arguments. at: position in the schema
 
-// The operand is a constant that no code changes: a number, a string, a tensor, a closed list, packed weights.
+// The bit of an operand that is a constant which no code changes: a number, a string, a tensor, a closed list, packed
+// weights.
 #define TAPER_OPERAND_FIXED 0x20000000u
 // The register of the operand is emptied after the instruction, because no later instruction uses its value.
 #define TAPER_OPERAND_LAST 0x40000000u
@@ -221,8 +222,8 @@ TAPER_MUST_USE taper_status taper_check_expanded(const taper_tensor *tensor, tap
 // allows it. Also fails if the tensor shares all or a part of its memory with another argument although that row
 // forbids this.
 TAPER_MUST_USE taper_status taper_ret_check_overlap(const taper_call *call, const taper_tensor *tensor);
-// Fails as PyTorch does if elements of two tensors share memory. may_be_whole permits it if every element shares its
-// memory with the element at the same position of the other tensor.
+// Fails as PyTorch does if elements of two tensors share memory. may_be_whole permits this sharing if every element
+// shares its memory with the element at the same position of the other tensor.
 TAPER_MUST_USE taper_status taper_check_sharing(const taper_tensor *to, const taper_tensor *from, bool may_be_whole,
                                                 taper_error *error);
 TAPER_MUST_USE taper_status taper_ret_string(taper_call *call, size_t at, const char *text, size_t length);

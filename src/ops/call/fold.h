@@ -6,8 +6,8 @@
 #include "ops/list/registry.h"
 
 // Computes the result of a pure operator on numbers, strings, None and frozen lists. Returns false if the operator must
-// run later: the result would be a tensor, a container or a long string, or the operator raises. *result receives a
-// reference to a value on `heap`.
+// run in each run: the result would be a tensor, a container or a long string, or the operator raises. *result receives
+// a reference to a value on `heap`.
 enum { TAPER_FOLD_INPUTS = 16 };
 bool taper_fold(taper_registry *registry, taper_heap *heap, const taper_op *op, const taper_schema *schema,
                 taper_val *args, size_t count, taper_val *result);

@@ -187,7 +187,8 @@ static taper_status fill(taper_run *run, const taper_pack_request *request, void
     if (request->fill != NULL) {
         request->fill(request, data);
     }
-    const double floats = 4.0 * (double)(request->bytes / sizeof(float)); // each float is read, reordered and written
+    // nanoseconds: each float is read, reordered and written
+    const double floats = 4.0 * (double)(request->bytes / sizeof(float));
     return request->parts != 0 ? on_our_threads(run, fill_range, &f, request->parts, floats) : TAPER_OK;
 }
 

@@ -111,8 +111,8 @@ void *taper_place_take(const taper_places *places, size_t item, size_t items)
     if (places->data == NULL) {
         return NULL;
     }
-    // The first place to try is the place of the item's part, if the range has one equal part for each place. The loop
-    // ends, because at least one place is free, or will be soon.
+    // The search starts at the place that the item would have if the items were divided evenly among the places. The
+    // loop ends, because at least one place is free, or will be soon.
     for (size_t i = item / ((items - 1) / places->count + 1);; i = (i + 1) % places->count) {
         char *place = places->data + i * (places->all_bytes / places->count);
         if (atomic_exchange_explicit((atomic_uint *)(void *)place, 1, memory_order_acquire) == 0) {

@@ -20,7 +20,7 @@
 typedef taper_status (*taper_prepared_run)(taper_call *call, void *data);
 
 // The expected form of an argument: a tensor, a value, or a list of ints (`rank` is the number of items). Tensors with
-// more dimensions and other lists cannot be compared.
+// more than TAPER_GUARD_RANK dimensions, and lists of other values, cannot be compared.
 enum { TAPER_GUARD_RANK = 8 };
 typedef struct taper_guard {
     uint8_t tag, dtype, rank;

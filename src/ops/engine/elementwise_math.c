@@ -297,8 +297,8 @@ static double igammac(double a, double x, double enough)
     return x < a + 1 ? 1 - gamma_series(a, x, enough) : gamma_fraction(a, x, enough);
 }
 
-// Defines a function for double results and one for float results. The latter ends earlier, at the precision of a
-// float.
+// Defines a function for double results and one for float results. The function for floats ends earlier, at the
+// precision of a float.
 #define PRECISIONS(name)                                                                                               \
     double taper_##name(double a, double x)                                                                            \
     {                                                                                                                  \

@@ -86,8 +86,8 @@ static void sort_and_merge(taper_ew_lines *w)
 
 enum { PIECE = 1 << 16 }; // number of elements between two checks of the run's time
 
-// Computes one line along the innermost dimension, starting at the sides' current data. Returns false if the run must
-// end.
+// Computes one line along the innermost dimension, starting at the current addresses of the result and the inputs.
+// Returns false if the run must end.
 static bool run_line(taper_ew_lines *w, const taper_ew_inner *inner, taper_ew_args *args, taper_ew_blocks *b,
                      size_t block)
 {

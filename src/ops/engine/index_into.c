@@ -201,7 +201,7 @@ void taper_into_all(taper_run *run, taper_into_function function, taper_tensor *
         function(t, 0, f, 0, 1);
         return;
     }
-    // The longest dimension is the inner loop; the others are walked.
+    // The longest dimension is the inner loop, and a walk covers the other dimensions.
     size_t inner = 0;
     for (size_t d = 1; d < to->rank; d++) {
         inner = to->sizes[d] >= to->sizes[inner] ? d : inner;

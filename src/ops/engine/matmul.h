@@ -21,8 +21,8 @@ typedef struct taper_gemm {
     bool add;
 } taper_gemm;
 
-// With at most this many rows, a product with a transposed matrix is computed as dot products with that matrix's rows
-// in place. Packing would take longer.
+// If the left matrix has at most this many rows, a product with a transposed matrix is computed as dot products with
+// that matrix's rows in place. Packing the rows would take longer than the product.
 enum { TAPER_GEMM_FEW_ROWS = 6 };
 
 TAPER_MUST_USE taper_status taper_gemm_run(taper_run *run, const taper_gemm *gemm);

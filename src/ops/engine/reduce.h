@@ -93,7 +93,7 @@ void taper_reduce_walk(taper_walk *walk, const taper_reduce_dim *dims, size_t fr
 
 // The lines of a tensor, for operators along one dimension (softmax, scans, picks, sorts). A line has the elements
 // along `dim`; there is one line for each index of the other dimensions. If a line's elements are far apart,
-// neighbouring lines are walked together as lanes.
+// neighbouring lines are handled together, as lanes.
 typedef struct taper_lines {
     taper_reduce_dim line; // dimension of a line's elements; has size 1 if the rank is 0
     taper_reduce_dim kept[TAPER_MAX_RANK];

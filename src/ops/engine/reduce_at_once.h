@@ -46,7 +46,8 @@ static bool block_at_once(walk *w, const char *from, char *to, size_t m)
     for (size_t k = 0; k < m && v->kind == TAPER_REDUCTION_SUM; k++) {
         beyond |= !(fabsf(out[k]) <= FLT_MAX);
     }
-    if (beyond == 0 && w->r->finish == TAPER_FINISH_MEAN && w->count != 1) { // rounds like a division of doubles
+    if (beyond == 0 && w->r->finish == TAPER_FINISH_MEAN && w->count != 1) {
+        // a division of floats rounds like a division of doubles whose result is rounded to a float
         const float count = (float)w->count;
         taper_binary_f32_function *const divide = v->vector->binary[TAPER_BINARY_DIV][TAPER_OPERANDS_VS];
         if (divide != NULL) {

@@ -59,7 +59,7 @@ static void make_rows(const soft_job *job, taper_reduce_dim line, const char *x,
     for (size_t k = 0; k < lanes && job->kind == TAPER_LOG_SUM_EXP; k++) {
         top[k] = isinf(top[k]) ? 0 : top[k];
     }
-    // Contiguous rows are computed as one long line, which is faster if they are short.
+    // Contiguous rows are computed as one long line, which is faster than row by row if the rows are short.
     const bool dense = job->kind != TAPER_LOG_SUM_EXP && x != y && line.out == (int64_t)(lanes * sizeof(float));
     for (int64_t r = 0; r < line.size; r++) {
         float *e = job->kind == TAPER_SOFTMAX || dense ? (float *)(void *)(y + r * line.out) : spare;

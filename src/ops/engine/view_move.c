@@ -334,8 +334,8 @@ taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_err
 
 // ---- strides
 
-// Returns a positive number if dimension a must be outside b because its stride is larger, and 0 if the strides do not
-// decide.
+// Returns a positive number if dimension a must be outside b, because a has the larger stride, and a negative number if
+// a must be inside b. Returns 0 if the strides do not decide.
 static int stride_order(const taper_tensor *x, unsigned a, unsigned b)
 {
     if (x->strides[a] == 0 || x->strides[b] == 0) {

@@ -10,7 +10,7 @@ static taper_step_value without(taper_steps *s, taper_step_value grad, taper_ste
     return TAPER_STEP(s, aten_masked_fill_Scalar, grad, mask, TAPER_STEP_INT(0));
 }
 
-// Outside of eps to 1 - eps the gradient is 0. Without eps, the gradient is NaN outside of 0 to 1.
+// The gradient is 0 for x below eps or above 1 - eps. Without eps, the gradient is NaN for x below 0 or above 1.
 TAPER_STEPS_KERNEL(taper_op_logit_gradient)
 {
     const bool limited = !taper_steps_is_none(s, 2);

@@ -149,7 +149,7 @@ void taper_tape_end(taper_tape *tape)
 {
     taper_tape_node *work = NULL;
     for (taper_tape_node *node = tape->first; node != NULL; node = node->next) {
-        taper_obj_retain(&node->head.head); // so that no node is freed before the loops have passed it
+        taper_obj_retain(&node->head.head); // keeps each node until the loop below has passed it
     }
     while (tape->first != NULL) {
         taper_tape_node *const node = tape->first;

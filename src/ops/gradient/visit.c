@@ -383,7 +383,8 @@ static taper_status visit_slices(taper_engine *e, taper_tape_node *node)
     }
     TAPER_TRY(lay_out(e, node, node->grads[0], &whole));
     taper_status status = slice_of(e, node, whole, &slice);
-    if (status == TAPER_OK && edge_is_wanted(&node->edges[0])) { // PyTorch writes to the slice: no elements may overlap
+    if (status == TAPER_OK && edge_is_wanted(&node->edges[0])) {
+        // PyTorch writes to the slice, so its elements must not overlap
         status = taper_check_expanded(slice.as.tensor, e->run->error);
         taper_val_release(status == TAPER_OK ? taper_val_none() : slice);
     }

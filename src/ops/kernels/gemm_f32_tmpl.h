@@ -238,8 +238,8 @@ TAPER_TEMPLATE void tile(const size_t mr, const size_t nv, const size_t ku, cons
 #include "ops/kernels/gemm_f32_strip_tmpl.h"
 
 #ifdef EACH_EVEN_MR
-// Adds the products of one element of each row of A, for rows at equal distances: the element u floats after the row's
-// pointer. The weights for it are at w + NR; the function returns this address.
+// Adds the products of one element of each row of A, for rows at equal distances: the element that is u floats after
+// the row's pointer. The weights for this element are at w + NR; the function returns this address.
 TAPER_TEMPLATE const float *add_even_k(const size_t mr, const size_t nv, const float **p, size_t step, const size_t u,
                                        const float *w, size_t ahead, V acc[MR_MAX][2])
 {

@@ -29,7 +29,8 @@ typedef struct taper_i8_epilogue {
     // Factor of each column: finite, not negative. For uint8 results it is below 1, so that a product fits into 32
     // bits.
     const float *scale;
-    // A uint8 result is max(rne((float)sum * scale) + zero_point, min), clamped to [0, 255].
+    // A uint8 result is max(rne((float)sum * scale) + zero_point, min), clamped to [0, 255]. rne rounds to the nearest
+    // integer, and a half to the even one.
     int32_t zero_point, min;
     // A float result is (float)sum * scale + shift, but at least floor. shift is NULL for uint8 results.
     const float *shift;

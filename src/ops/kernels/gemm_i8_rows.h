@@ -9,8 +9,8 @@ enum {
     ROWS_SUMS = 12, // number of registers for a tile's sums
     ROWS_UNITS = 3, // number of conversions per tile; each converts 64 sums to bytes
     MIXED = 3,      // tile type for a panel of 24 columns: 16 of each row, and 8 of two rows in one register
-    // Largest number of inputs of a row; if there are more, they come from the L2 cache for each tile, and tiles with
-    // more rows are faster.
+    // Largest number of inputs of a row. Longer rows come from the L2 cache for each tile, and tiles with more rows are
+    // then faster.
     ROWS_INPUTS = 512,
     // Largest number of bytes of the rows that are multiplied with all panels. These rows stay in the L1 cache.
     ROWS_BYTES = 24 * 1024,

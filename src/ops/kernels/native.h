@@ -369,7 +369,8 @@ typedef double taper_deviations_f64(size_t n, const double *x, double mean);
 // Computes the sum of bytes and the sum of their squares, after the bits of `flip` are inverted in each byte.
 typedef void taper_moments_u8(size_t n, const uint8_t *x, uint8_t flip, uint64_t *sum, uint64_t *squares);
 // The parameters of a normalization of bytes: y = rne(clamp(fma((x - x_point - mean) * step, weight, bias) * inverse))
-// + point. NaN counts as too large. weight and bias have n floats, or one if stride is 0.
+// + point. rne rounds to the nearest integer, and a half to the even one. NaN counts as too large. weight and bias have
+// n floats, or one if stride is 0.
 typedef struct taper_norm_numbers {
     float x_point, mean, step;
     float inverse, low, high; // low and high are integers that become bytes when point is added

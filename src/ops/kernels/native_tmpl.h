@@ -137,9 +137,10 @@ TAPER_NATIVES(NATIVE)
 #undef NATIVE
 
 // The quotient of two integers of less than 32 bits, divided as doubles, is never rounded up to an integer, because its
-// distance to the integer is larger than a double's last place. The same is true for 16 bits and floats. If a step has
-// wider integers, its elements are divided one by one. The elements of a step with the smallest int64 are also divided
-// one by one, because the quotient of that number and -1 overflows.
+// distance to the integer is larger than a double's last place. Quotients of integers of up to 16 bits, divided as
+// floats, are not rounded up to an integer either. If a step has wider integers, its elements are divided one by one.
+// The elements of a step with the smallest int64 are also divided one by one, because the quotient of that number and
+// -1 overflows.
 static bool fits(const int64_t *a, const int64_t *b)
 {
     int64_t beyond = 0;

@@ -18,7 +18,7 @@ TAPER_TEMPLATE i8_range i8_range_of(const taper_i8_epilogue *e)
     return (i8_range){vdupq_n_s16((int16_t)e->zero_point), vdupq_n_u8((uint8_t)e->min)};
 }
 
-// Computes rne(sum * scale) plus the zero point for eight sums. Every step saturates.
+// Computes rne(sum * scale) (gemm_i8.h) plus the zero point for eight sums. Every step saturates.
 TAPER_TEMPLATE int16x8_t i8_words(int32x4_t a, int32x4_t b, float32x4_t scale_a, float32x4_t scale_b, i8_range range)
 {
     const int32x4_t x = vcvtnq_s32_f32(vmulq_f32(vcvtq_f32_s32(a), scale_a));

@@ -18,8 +18,8 @@ TAPER_TEMPLATE i8_range i8_range_of(const taper_i8_epilogue *e)
     return (i8_range){vdupq_n_s16((int16_t)e->zero_point), vdup_n_u8((uint8_t)e->min)};
 }
 
-// Computes rne(sum * scale), saturated to 16 bits. There is no rounding instruction; adding 1.5 * 2^23 rounds, because
-// the last place of that number is 1.
+// Computes rne(sum * scale) (gemm_i8.h), saturated to 16 bits. There is no rounding instruction; adding 1.5 * 2^23
+// rounds, because the last place of that number is 1.
 TAPER_TEMPLATE int16x4_t i8_rounded(int32x4_t sum, float32x4_t scale)
 {
     const float32x4_t most = vdupq_n_f32(65536.0f), magic = vdupq_n_f32(12582912.0f);

@@ -91,7 +91,7 @@ TAPER_TEMPLATE S I8(dot)(S sum, Q a, Q w)
     const Q odd = wasm_i32x4_dot_i16x8(wasm_u16x8_shr(a, 8), wasm_i16x8_shr(w, 8));
     return wasm_i32x4_add(sum, wasm_i32x4_add(even, odd));
 }
-// Computes rne(sum * scale).
+// Computes rne(sum * scale), see gemm_i8.h.
 TAPER_TEMPLATE Q I8(scaled)(S sum, F scale)
 {
     return wasm_i32x4_trunc_sat_f32x4(wasm_f32x4_nearest(wasm_f32x4_mul(wasm_f32x4_convert_i32x4(sum), scale)));

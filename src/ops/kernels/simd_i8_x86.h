@@ -70,7 +70,7 @@ TAPER_TEMPLATE S I8(dot)(S sum, Q a, Q w)
 #endif
 }
 
-// Computes rne(sum * scale). scale is less than 1.
+// Computes rne(sum * scale), see gemm_i8.h. scale is less than 1.
 TAPER_TEMPLATE Q I8(scaled)(S sum, F scale)
 {
     return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)((Q)sum), scale));

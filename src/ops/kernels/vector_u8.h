@@ -17,7 +17,8 @@ typedef struct taper_u8_sum {
 } taper_u8_sum;
 
 // The parameters of y = max(sat16(rne((a - a_point) * (b - b_point) * multiplier)) + zero_point, min), clamped to [0,
-// 255]. The scaled product fits into 32 bits.
+// 255]. rne rounds to the nearest integer, and a half to the even one; sat16 saturates to 16 bits. The scaled product
+// fits into 32 bits.
 typedef struct taper_u8_product {
     float multiplier; // factor from 0 to TAPER_U8_MULTIPLIER
     int32_t a_point, b_point, zero_point, min;

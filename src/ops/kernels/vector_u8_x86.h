@@ -92,7 +92,7 @@ TAPER_TEMPLATE Q product_of(Q a, Q b, const product_words *w)
     return P(cvtps_epi32)(P(mul_ps)(P(cvtepi32_ps)(P(madd_epi16)(a, b)), w->multiplier));
 }
 
-TAPER_TEMPLATE Q products_of(Q a, Q b, const product_words *w) // multiplies bytes, which it extends to 16 bits
+TAPER_TEMPLATE Q products_of(Q a, Q b, const product_words *w) // extends bytes to 16 bits and multiplies them
 {
     const Q none = B(setzero)(), x = P(sub_epi16)(a, w->a_point), y = P(sub_epi16)(b, w->b_point);
     const Q low = product_of(P(unpacklo_epi16)(x, none), P(unpacklo_epi16)(y, none), w);

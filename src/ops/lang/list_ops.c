@@ -22,7 +22,8 @@ static void ret_same(taper_call *call, taper_list *list) // for schemas that ret
 
 static taper_status append_all(taper_call *call, taper_list *list, const taper_list *from, size_t start, size_t count)
 {
-    for (size_t i = 0; i < count; i++) { // `from` may be the list itself, so from->items is read anew each time
+    for (size_t i = 0; i < count; i++) {
+        // `from` may be the list itself, whose items move as it grows, so from->items is read in each turn
         TAPER_TRY(taper_run_spend(call->run, WORK_OF_AN_ITEM));
         TAPER_TRY(taper_list_append(list, taper_val_retain(from->items[start + i]), call->run->error));
     }

@@ -159,7 +159,8 @@ TAPER_KERNEL(taper_op_corrcoef)
     r = taper_compose_div(&c, r, taper_compose_reshape(&c, deviations, 2, column));
     r = taper_compose_div(&c, r, taper_compose_reshape(&c, deviations, 2, row));
     if (!complex) {
-        return taper_compose_ret(&c, call, 0, clipped(&c, r)); // rounding may leave [-1, 1], so the result is clipped
+        // rounding may give numbers outside of [-1, 1], so the result is clipped
+        return taper_compose_ret(&c, call, 0, clipped(&c, r));
     }
     taper_tensor *re = clipped(&c, TAPER_COMPOSE(&c, taper_op_real, NULL, taper_compose_arg(r)));
     taper_tensor *im = clipped(&c, TAPER_COMPOSE(&c, taper_op_imag, NULL, taper_compose_arg(r)));

@@ -79,8 +79,8 @@ TAPER_KERNEL(taper_op_linalg_inv_ex)
 
 // ---- systems
 
-// Returns true if the right side is a vector, which counts as one column, or a batch of vectors. The rank of a decides
-// which it is.
+// Returns true if the right side is a vector, which counts as one column, or a batch of vectors. This depends on the
+// sizes of a.
 static bool is_vector(const taper_tensor *a, const taper_tensor *b)
 {
     return b->rank == 1 || (b->rank + 1 == a->rank && memcmp(b->sizes, a->sizes, b->rank * sizeof *b->sizes) == 0);

@@ -66,8 +66,8 @@ const taper_op *taper_row_where(uint64_t mask, uint64_t facts);
 const taper_op *taper_row_find(const char *name, const char *overload);
 // Returns true if the list has rows with this name.
 bool taper_row_is_listed(const char *name);
-// Return the rows of one name in the order of the list: the first row, and the row after a given one. They return NULL
-// if there is no such row.
+// These functions return the rows of one name in the order of the list: the first row, and the row after a given one.
+// They return NULL if there is no such row.
 const taper_op *taper_row_first(const char *name);
 const taper_op *taper_row_next(const taper_op *op);
 

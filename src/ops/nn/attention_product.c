@@ -170,7 +170,8 @@ static int64_t rows_of_block(const attention *a, const attention_work *own, int6
     taper_attention_visible(&own->mask, keys, &block);
     most = block.keys < keys ? FEW_ROWS : most;
     const int64_t blocks = (rows + most - 1) / most;
-    // The blocks have about equal sizes, because in a product of few rows each row takes longer.
+    // The blocks have about equal sizes, because a row takes longer in a product of few rows than in a product of many
+    // rows.
     return (rows + blocks - 1) / blocks;
 }
 

@@ -13,7 +13,8 @@
 
 enum { ABSENT = 64 };
 
-// Returns the index of the argument with this role, which has the same name in every schema.
+// Returns the index of the argument with this role, or ABSENT if the schema has none. Arguments of one role have the
+// same name in every schema.
 static size_t find_arg(const taper_call *call, taper_role role)
 {
     const size_t at = call->schema->roles[role];

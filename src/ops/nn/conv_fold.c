@@ -81,7 +81,7 @@ static void copy_items(size_t item, char *to, const char *from, int64_t step, in
     }
 }
 
-// Computes the blocks [*begin, *end) along an axis whose positions under this tap are inside the image.
+// Computes the range [*begin, *end) of the blocks along an axis that read inside the image with this tap.
 static void blocks_inside(const patches *p, int axis, int64_t tap, int64_t *begin, int64_t *end)
 {
     // Position of block 0 under this tap.

@@ -166,8 +166,8 @@ typedef struct window {
     bool adaptive, counts_padding;
 } window;
 
-// Computes the inputs [*from, *to) of output o along a dimension, and *end, the end of its window including the
-// padding.
+// Computes the range [*from, *to) of inputs that output o reads along a dimension. *whole is the size of the output's
+// window including the padding.
 static void bounds_of(const window *w, size_t d, int64_t o, int64_t inputs, int64_t outputs, int64_t *from, int64_t *to,
                       int64_t *whole)
 {

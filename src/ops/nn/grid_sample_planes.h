@@ -93,7 +93,7 @@ static bool is_far(const grid_work *work, float x, float y)
                                                                 (x < -1.0f || y < -1.0f || x >= width || y >= height)));
 }
 
-// Appends position p with the arithmetic of find_taps. Its coordinates are finite.
+// Appends position p, whose coordinates are finite, to `edges`. The arithmetic is that of find_taps.
 static void add_edge(const grid_work *work, const grid_block *b, int64_t p, grid_edges *edges)
 {
     const taper_volume *v = &work->x;

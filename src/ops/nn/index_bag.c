@@ -263,7 +263,7 @@ TAPER_KERNEL(taper_op_embedding_renorm)
             if (status != TAPER_OK) {
                 break;
             }
-            const double norm = row_norm(w, row, p); // a row that an earlier index named is within the bound now
+            const double norm = row_norm(w, row, p); // if an earlier index named this row, its norm is within the bound
             for (int64_t c = 0; norm > most && c < w->sizes[1]; c++) {
                 taper_scalar x;
                 char *at = (char *)taper_tensor_mutable(w) + (row * w->strides[0] + c * w->strides[1]) * (int64_t)item;

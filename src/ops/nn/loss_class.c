@@ -32,7 +32,7 @@ static void class_end(class_work *work)
     taper_tensor_drop(work->normalizers);
 }
 
-// Computes the normalizers of all positions together, for images of floats.
+// Computes the normalizers (log Σ exp of the scores) of all positions together, for images of floats.
 static taper_status find_normalizers(taper_call *call, class_work *work)
 {
     taper_tensor *const x = work->scores_held;

@@ -238,8 +238,8 @@ static void planes_range(void *argument, size_t begin, size_t end)
     const planes_job *job = argument;
     const taper_volume *x = &job->norm->x;
     // SHORT: up to this many elements a kernel call takes longer than a loop. MOST: largest number of elements per
-    // call; then a mean has as small an error as in PyTorch's sums. This matters if all elements are equal, because the
-    // deviations are then only the mean's error.
+    // call, for which a mean has as small an error as in PyTorch's sums. This matters if all elements are equal,
+    // because the deviations are then only the mean's error.
     enum { SHORT = 8, MOST = 512 };
     const size_t count = (size_t)x->size[2], block = taper_min_size(job->sum.block, MOST);
     for (size_t i = begin; i < end; i++) {

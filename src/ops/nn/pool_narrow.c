@@ -38,7 +38,8 @@ static bool is_small(const taper_volume *v, int64_t width)
 bool taper_pool_is_narrow(const taper_pool_planes *job)
 {
     const taper_volume *x = &job->x, *y = &job->y;
-    // Rows of an adaptive pool may be wide, because its windows differ and therefore cannot be computed as a row.
+    // The rows of an adaptive pool may be wide: its windows differ, so the kernels that compute a row of equal windows
+    // cannot be used for it anyway.
     const int64_t width = job->pooling->axis[2].adaptive ? MOST_ELEMENTS : MOST_WIDTH;
     if (!is_small(x, width) || !is_small(y, width) || !is_dense(x) || !is_dense(y) || x->n * x->c < LANES / 4 ||
         (job->indices != NULL && !is_dense(&job->where))) {

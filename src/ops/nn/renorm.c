@@ -63,7 +63,7 @@ static taper_tensor *factors(taper_compose *c, const taper_tensor *norm, taper_d
         return NULL;
     }
     const int64_t count = taper_tensor_numel(norm), item = (int64_t)taper_dtype_size(dtype);
-    for (int64_t i = 0; i < count; i++) { // the norms are contiguous because the factors are
+    for (int64_t i = 0; i < count; i++) { // the norms are contiguous, because only one dimension is larger than 1
         const double n = taper_load_double((taper_dtype)norm->dtype, taper_tensor_data(norm), i);
         const taper_scalar factor = taper_scalar_double(n > limit ? limit / (n + 1e-7) : 1);
         taper_scalar_store(dtype, (char *)taper_tensor_mutable(result) + i * item, &factor);

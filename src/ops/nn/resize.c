@@ -27,9 +27,9 @@ static taper_status check_input(const taper_call *call, const taper_tensor *x, c
     return TAPER_OK;
 }
 
-// Returns true if the result is made contiguous although x is hidden NHWC. This is so for a few channels, which do not
-// fill vectors. A tensor with a few channels is typically the result of a segmentation, which must be contiguous in the
-// end.
+// Returns true if the result is made contiguous although x is hidden NHWC. This is done for tensors with only a few
+// channels, which do not fill vectors. A tensor with a few channels is typically the result of a segmentation, which
+// must be contiguous in the end.
 static bool makes_planes(const taper_call *call, const taper_tensor *x, const taper_resize *resize)
 {
     return !call->run->portable && x->hidden_nhwc && x->rank == 4 && x->dtype == TAPER_F32 &&

@@ -11,7 +11,7 @@ typedef enum taper_resize_mode {
     TAPER_RESIZE_NEAREST_EXACT,
     TAPER_RESIZE_LINEAR,
     TAPER_RESIZE_CUBIC,
-    TAPER_RESIZE_LINEAR_AA, // linear and antialiased: the filter is wider if the image shrinks
+    TAPER_RESIZE_LINEAR_AA, // linear and antialiased: if the image shrinks, an output pixel reads more input pixels
     TAPER_RESIZE_CUBIC_AA,
     TAPER_RESIZE_LANCZOS_AA
 } taper_resize_mode;

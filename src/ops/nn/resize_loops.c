@@ -121,8 +121,9 @@ static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, ta
 }
 
 // The arithmetic of bilinear interpolation of a quantized plane, which is in floats and rounds the distance from the
-// zero point. The last bit of a sum can decide between two integers. The enum therefore says which products are fused,
-// as in PyTorch's loops over channels, scalar and vectorized.
+// zero point. The last bit of a sum can decide between two integers. The enum therefore says which product is fused
+// with the addition: none in PyTorch's loops over planes (PLAIN), and in its loops over channels the second product in
+// vectors (WIDE), otherwise the first one (FUSED).
 typedef enum plane_form { PLANE_PLAIN, PLANE_FUSED, PLANE_WIDE } plane_form;
 
 static float weigh(plane_form form, float a, float x, float b, float y) // returns a · x + b · y

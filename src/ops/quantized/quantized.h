@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Parts that the quantized operators share: rounding, ranges, tensors with a quantizer. The arithmetic is QNNPACK's:
-// single IEEE steps in the order given here. rne rounds to the nearest even integer, before the zero point is added.
+// single IEEE steps in the order given here. rne rounds to the nearest integer, and a half to the even one, before the
+// zero point is added. sat16 saturates to 16 bits.
 //   quantize    q = clamp(zero_point + rne(x * (1f / (float)scale)))
 //   dequantize  x = (float)scale * (q - zero_point)
 //   requantize  q = clamp(sat16(rne((float)acc * multiplier)) + zero_point)

@@ -83,7 +83,7 @@ static void choose_token(const range *r, double least, double most, double *scal
 }
 
 // Computes and writes the results. least and most are contiguous, in the dtype of the arithmetic. If least is NULL, the
-// numbers in most are used for both.
+// numbers in `most` are used for both ends of the range.
 static taper_status give(taper_call *call, const range *r, const taper_tensor *least, const taper_tensor *most,
                          size_t rank, const int64_t *sizes)
 {

@@ -44,7 +44,7 @@ static taper_status arg_spectrum(const taper_call *call, spectrum *s)
     if (pairs) {
         taper_obj_retain(&x->head);
         s->tensor = x;
-    } else { // made contiguous, so that all strides except the last are whole pairs
+    } else { // a contiguous tensor, in which all strides except the last are whole pairs
         TAPER_TRY(taper_run_contiguous(run, x, &s->tensor));
     }
     const taper_tensor *t = s->tensor;

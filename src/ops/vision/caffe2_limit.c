@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // _caffe2::BoxWithNMSLimit. For each class except the background it keeps the boxes whose score is above the threshold
-// and which do not overlap a better box. Then it keeps the best of these boxes of each image. Soft suppression does not
-// drop boxes that overlap, but lowers their scores.
+// and which do not overlap a box with a better score. Then it keeps the best of these boxes of each image. Soft
+// suppression does not drop boxes that overlap, but lowers their scores.
 #include <math.h>
 
 #include "base/checked.h"

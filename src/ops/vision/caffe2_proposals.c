@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // _caffe2::GenerateProposals: the regions that a region proposal network suggests. For each image the anchors with the
-// best scores are moved by their deltas, clipped, and suppressed if they overlap a better box.
+// best scores are moved by their deltas, clipped, and suppressed if they overlap a box with a better score.
 #include "base/checked.h"
 #include "ops/call/call.h"
 #include "ops/vision/caffe2_boxes.h"

@@ -153,7 +153,7 @@ static void multiply(block *b, const call *t)
         p.to += NR;
         p.add = p.add != NULL ? p.add + NR : NULL;
     }
-    if (n > 0) { // the last columns are computed in a buffer of all columns
+    if (n > 0) { // the columns of an incomplete panel are computed in a buffer of a whole panel
         float made[MR_MAX * NR] = {0}, summand[MR_MAX * NR] = {0};
         places q = {b->first ? w : made, b->first ? 0 : NR, NULL, NR, made, NR};
         if (!b->first)

@@ -246,9 +246,9 @@ static void run_strips(product *p, size_t m)
 
 // ---- gemm and igemm
 
-// Returns true if the kernel for vectors is faster: for products of one row, and for so few k that most of a tile is
-// empty. The numbers of columns and of rows in a call must not decide this, because they depend on the number of
-// threads. Vectors add in a different order than tiles, so the results would depend on it too.
+// Returns true if the kernel for vectors is faster than tiles: for products of one row, and for so few k that most of a
+// tile is empty. The numbers of columns and of rows in a call must not decide this, because they depend on the number
+// of threads. Vectors add in a different order than tiles, so the results would depend on it too.
 static bool is_for_vectors(size_t rows, size_t kc, size_t ks)
 {
     enum { LEAST_PAIRS = 16 };

@@ -263,8 +263,8 @@ static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
 // ---- the functions of the entry
 
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
-// Returns true if the kernel for vectors takes fewer cycles. Vectors take one cycle per 128 products. A tile with one
-// column takes as long as a tile with 32.
+// Returns true if the kernel for vectors takes fewer cycles than tiles. Vectors take one cycle per 128 products. A tile
+// with one column takes as long as a tile with 32.
 static bool is_for_vectors(const taper_gemm_i8 *t)
 {
     enum { PRODUCTS = 128, LEAST_ROWS = 3 };

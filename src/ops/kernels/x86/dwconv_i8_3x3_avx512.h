@@ -87,7 +87,7 @@ TAPER_TEMPLATE __m512i first_column(const size_t count, const parts *part, const
     return take(count, at);
 }
 
-// The weights, sums and scales of half of some channels, and the bytes to store.
+// The weights, biases and scales of one half of the current channels, the bytes to store, and the offsets of the parts.
 typedef struct half_layer {
     __m512i w[3][2];     // for each column: the weights of three taps and a zero, for each channel
     __m512i below[3][2]; // for each column, the weights for the row below: a zero, then three taps

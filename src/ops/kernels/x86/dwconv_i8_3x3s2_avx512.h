@@ -23,7 +23,7 @@ TAPER_TEMPLATE void column_of_wide(const size_t count, wide_row *j, const uint8_
     i8_512_zip(x[0], x[1], x[2], _mm512_setzero_si512(), r);
 }
 
-// Computes the sums of the next pixel. Afterwards left is the pixel's right column.
+// Computes the sums of the next pixel. Afterwards `left` contains the pixel's right column.
 TAPER_TEMPLATE void sums_of_wide(const size_t count, wide_row *j, __m512i left[4])
 {
     __m512i column[4];
