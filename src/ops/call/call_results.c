@@ -209,7 +209,8 @@ taper_status taper_ret_new_nhwc(taper_call *call, size_t at, taper_dtype dtype, 
     for (size_t i = 2; i < rank; i++) {
         pixels *= sizes[i] > 1 ? 2 : 1; // 1 if all sizes are 1, otherwise more; the product of the sizes might overflow
     }
-    const bool same_bytes = sizes[1] == 1 || pixels == 1; // NHWC and contiguous strides then describe the same bytes
+    // if true, NHWC strides and contiguous strides describe the same bytes
+    const bool same_bytes = sizes[1] == 1 || pixels == 1;
     *tensor = taper_ret_target(call, at);
     if ((*tensor == NULL && !same_bytes) || !hidden) {
         taper_strides_channels_last(rank, sizes, strides);

@@ -75,8 +75,8 @@ typedef struct taper_ew_op {
     uint8_t scalars; // number of arguments after the operands, which become the numbers in taper_ew_args
     uint8_t masks;   // bit k: input k is a bool tensor that takes no part in promotion
     bool no_bool;    // true if the operator refuses bool
-    uint8_t kernel;  // vector kernel for floats (elementwise_loops.h); 0: none
-    uint8_t native;  // kernel of ops/kernels/native.h; 0: none
+    uint8_t kernel;  // vector kernel for floats (elementwise_loops.h), or 0 if there is none
+    uint8_t native;  // kernel of ops/kernels/native.h, or 0 if there is none
     bool converts;   // true if the operator only converts to another dtype
 } taper_ew_op;
 

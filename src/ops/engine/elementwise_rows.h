@@ -96,7 +96,7 @@ static void run_short(const loop_job *job, size_t count, char *const *at)
             const bool spread = w->steps[k][0] == 0;
             x[k - 1] = step == row && !spread ? (const float *)(const void *)from : laid[k - 1];
             if (x[k - 1] == laid[k - 1] && step == 0 && first != 0 &&
-                !job->crossed) { // the repeated row is already copied
+                !job->crossed) { // an earlier turn has copied the repeated row
                 continue;
             }
             if (x[k - 1] == laid[k - 1]) {

@@ -194,8 +194,8 @@ typedef struct walk_job {
     const taper_ew_inner *inner;
     const taper_ew_args *args;
     size_t block, segments; // number of elements of a block; number of segments of a line
-    size_t width, lines;    // elements of a line in a tile, and lines in a tile, if lines are not longer than a
-                            // segment; 0: no tiles
+    size_t width, lines;    // number of elements of a line in a tile; number of lines in a tile, or 0 if there are no
+                            // tiles
     atomic_bool zero_division;
 } walk_job;
 

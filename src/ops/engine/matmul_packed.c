@@ -22,7 +22,7 @@ typedef struct product_job {
     size_t panel_floats;
     taper_tiles tiles;    // division of one product into tiles
     size_t count;         // number of products
-    size_t turned_floats; // number of floats of a contiguous copy of a left matrix; 0: none is needed
+    size_t turned_floats; // number of floats of a contiguous copy of a left matrix; 0 if no copy is needed
     // Memory per thread: the packed right matrix unless it is shared, then the copy of the left matrix.
     taper_places scratch;
     size_t turned_at;    // offset of the left matrix's copy in `scratch`, in floats

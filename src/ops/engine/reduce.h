@@ -56,8 +56,8 @@ typedef struct taper_reduce {
     taper_reduce_finish finish;
     taper_reduce_args args;
     double correction;
-    // For TAPER_FINISH_SQRT, ROOT and SAME: accumulators of at least this value become infinite; 0: no accumulator
-    // does.
+    // For TAPER_FINISH_SQRT, ROOT and SAME: accumulators of at least this value become infinite. If it is 0, no
+    // accumulator becomes infinite.
     double overflow;
     bool real;         // true if the result is the real part of a complex accumulator
     taper_dtype dtype; // dtype of the result

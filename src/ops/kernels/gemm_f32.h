@@ -123,8 +123,8 @@ typedef struct taper_gemm_pack {
     size_t k_inner, k_inner_stride; // k_inner may be 0, which means 1
     bool joined;                    // true if the caller multiplies all taps as a single tap of ks * kc elements
     const float *weights;
-    const float *scale; // one factor per column, for the weights (not for the bias); NULL: all 1
-    const float *bias;  // one number per column; NULL: all 0
+    const float *scale; // one factor per column, for the weights (not for the bias); NULL if all factors are 1
+    const float *bias;  // one number per column; NULL if all numbers are 0
     // A taper_transpose_f32_function of the vector kernels, which makes packing of OIHW, OHWI and [out, in] weights
     // several times faster. NULL: packing is element by element.
     void (*transpose)(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride);

@@ -38,7 +38,7 @@ static const char *bad_text(const char *text)
         return "it ends too early";
     }
     for (const char *c = strchr(text, '['); c != NULL; c = strchr(c + 1, '[')) {
-        // True for a number in int[2], but not in =[1, 2].
+        // True for a size after a type, as in int[2], but not for a default, as in =[1, 2].
         if (strspn(c + 1, "0123456789") > DIGITS && c[-1] != '=' && c[-1] != ' ') {
             return "a list is too long";
         }

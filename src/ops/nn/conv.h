@@ -23,7 +23,7 @@ typedef struct taper_conv_params {
 // The parameter of convolution operators. Most of PyTorch's convolutions have a fixed number of dimensions. The other
 // operators (taper_conv_any) take only batched inputs and have an argument for `transposed`.
 typedef struct taper_conv_form {
-    uint8_t rank; // number of spatial dimensions; 0: the weight decides it
+    uint8_t rank; // number of spatial dimensions, or 0 if the rank of the weight gives this number
     bool transposed;
     bool depthwise; // true if the number of groups is the number of channels and not an argument
 } taper_conv_form;

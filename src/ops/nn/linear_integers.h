@@ -10,9 +10,9 @@
 typedef struct taper_linear_integers_args {
     taper_tensor *input;  // float32, bfloat16 or float16, of at least one dimension
     taper_tensor *weight; // int8 [out, in], any strides
-    taper_tensor *scale;  // float32, bfloat16 or float16 [out, groups], contiguous; NULL: all scales are 1
-    taper_tensor *point;  // zero points, with the sizes and the dtype of scale; NULL: all are 0
-    taper_tensor *bias;   // [out], with the dtype of the input; NULL: no bias
+    taper_tensor *scale;  // float32, bfloat16 or float16 [out, groups], contiguous; NULL if all scales are 1
+    taper_tensor *point;  // zero points, with the sizes and the dtype of scale; NULL if all zero points are 0
+    taper_tensor *bias;   // [out], with the dtype of the input; NULL if there is no bias
     bool nibbles;         // true if the exporter says that all weights are from -8 to 7, which is not checked
     int64_t in, out, group;
     int64_t out_sizes[TAPER_MAX_RANK]; // sizes of the result, which has the input's rank

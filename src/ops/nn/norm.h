@@ -9,7 +9,7 @@
 typedef struct taper_norm {
     taper_run *run;
     taper_volume x, y;
-    taper_dtype dtype; // dtype of both tensors
+    taper_dtype dtype; // dtype of the tensor and of its result
     const void *in;
     void *out;
     int64_t spatial; // number of elements of one channel of one sample

@@ -17,7 +17,7 @@ typedef struct avg_work {
     size_t item;
     bool count_padding;
     bool adaptive; // true if averages of planes are divided by the window's sizes one after the other, as PyTorch does
-    int64_t divisor; // divisor of each sum; 0: the size of the window
+    int64_t divisor; // divisor of each sum, or 0 to divide by the size of the window
     const taper_quantizer *quantizer;
 } avg_work;
 

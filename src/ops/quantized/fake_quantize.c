@@ -27,7 +27,7 @@ typedef struct fake_work {
     float scale;
     double point;
     const taper_tensor *scales, *points; // one number per channel; NULL: scale and point apply to all elements
-    bool *mask;                          // receives the mask; NULL: not wanted
+    bool *mask;                          // receives the mask; NULL if no mask is wanted
 } fake_work;
 
 typedef struct channel {

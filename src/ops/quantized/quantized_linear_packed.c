@@ -179,7 +179,7 @@ bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows)
 
 typedef struct quantize_job {
     const taper_vector_u8_entry *vector;
-    const taper_vector_entry *floats; // kernels that clamp infinities; NULL if there are none
+    const taper_vector_entry *floats; // kernels that clamp infinities in x; NULL if x has no infinities
     const float *x;
     float inverse;
     int32_t zero_point;

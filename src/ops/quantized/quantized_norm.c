@@ -196,7 +196,7 @@ typedef struct byte_groups {
     const norm_work *norm;
     const uint8_t *x;
     uint8_t *y;
-    const float *weight, *bias; // one number per element; NULL: weights are 1, biases 0
+    const float *weight, *bias; // one number per element; NULL if all weights are 1, or all biases are 0
     // If channels is not 0, weight and bias have one number for each channel, not for each element.
     int64_t channels, per_group, pixels;
     int64_t count; // number of elements of a group
@@ -320,7 +320,7 @@ TAPER_KERNEL(taper_op_q_layer_norm)
 
 typedef struct group_work {
     norm_work norm;
-    const float *weight, *bias; // NULL: weights are 1, biases 0
+    const float *weight, *bias; // one number per channel; NULL if all weights are 1, or all biases are 0
     int64_t channels, per_group, pixels;
     double eps;
 } group_work;

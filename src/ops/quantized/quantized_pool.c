@@ -25,7 +25,7 @@ typedef struct pool_work {
     float scale;
     int64_t zero_point;
     bool count_padding;
-    int64_t divisor; // divisor of each sum; 0: size of the window
+    int64_t divisor; // divisor of each sum, or 0 to divide by the size of the window
 } pool_work;
 
 typedef struct pool_place {

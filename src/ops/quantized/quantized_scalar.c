@@ -8,7 +8,7 @@
 typedef struct shift_work {
     taper_dtype dtype;
     int64_t from_point, point, low, add;
-    float multiplier; // factor that requantizes the integer; 0: the integer is kept; negative: the integer is mirrored
+    float multiplier; // factor that requantizes the integer; 0 to keep the integer; negative to mirror the integer
     int64_t mirror;   // the sum of an integer and its mirrored value
 } shift_work;
 

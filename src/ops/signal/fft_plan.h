@@ -54,7 +54,7 @@ typedef struct taper_fft_group {
     void *to[TAPER_FFT_LANES];
     int64_t from_step, to_step;
     size_t count;
-    const void *window; // n factors for the input of TAPER_FFT_R2C, in the plan's precision; NULL: all 1
+    const void *window; // n factors for the input of TAPER_FFT_R2C, in the plan's precision; NULL if all factors are 1
     bool twosided;      // true if TAPER_FFT_R2C writes all n numbers
 } taper_fft_group;
 

@@ -8,7 +8,7 @@
 // The arguments that both operators have: n_fft, hop and win_length in samples.
 typedef struct taper_frames {
     int64_t n_fft, hop, win_length;
-    taper_tensor *window; // window, borrowed from the call; NULL: all ones
+    taper_tensor *window; // window, borrowed from the call; NULL if all its elements are 1
     bool normalized;
 } taper_frames;
 

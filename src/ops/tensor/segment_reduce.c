@@ -181,7 +181,7 @@ TAPER_KERNEL(taper_op_segment_reduce)
     for (int64_t line = 0; status == TAPER_OK && line < s.outer; line++) {
         int64_t start = 0, end = 0;
         for (int64_t k = 0; k < s.count; k++, start = end) {
-            (void)bounds(&s, line, k, &start, &end); // the bounds were checked before
+            (void)bounds(&s, line, k, &start, &end); // check_rows has checked that the bounds are valid
             for (int64_t i = 0; i < s.inner; i++) {
                 double room;
                 const int64_t from = (line * s.data->sizes[s.axis] + start) * s.inner + i;

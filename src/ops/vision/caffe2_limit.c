@@ -12,7 +12,7 @@ typedef struct limit_work {
     const float *scores, *boxes;
     size_t rows, classes, row_boxes; // row_boxes: columns of a row of boxes, which has one box or a box for each class
     double score_threshold, overlap, sigma, soft_least;
-    int64_t most; // largest number of boxes in an image; 0 or less: any number
+    int64_t most; // largest number of boxes in an image; if it is 0 or negative, there is no limit
     bool soft, gaussian, agnostic, boxes_background, classes_background;
     taper_box_rule rule;
     float *soft_scores;                // rows × classes scores of one image

@@ -10,7 +10,8 @@ typedef struct proposals {
     int64_t images, anchor_count, height, width;
     size_t total; // anchors of an image: anchor_count × height × width
     double scale;
-    int64_t before, after; // largest number of anchors in an image before and after suppression; 0 or less: all
+    // largest number of anchors in an image before and after suppression; 0 or a negative number means no limit
+    int64_t before, after;
     double threshold, least;
     taper_box_rule rule;
     int32_t *order, *spare;
