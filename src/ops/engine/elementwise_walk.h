@@ -23,7 +23,8 @@ typedef struct taper_ew_side {
     uint8_t number[16];            // value of a 0-dim input, in the common dtype
 } taper_ew_side;
 
-// The dimensions of a computation, the innermost first, and its sides. Side 0 is the result.
+// The dimensions of a computation, the innermost first, and its sides: side 0 is the result, the other sides are the
+// inputs.
 typedef struct taper_ew_lines {
     size_t rank, sides;
     int64_t sizes[TAPER_MAX_RANK];

@@ -92,8 +92,8 @@ TAPER_STEPS_KERNEL(taper_op_dropout_steps)
     return taper_steps_ret(s, 0, value);
 }
 
-// Returns the gradient of each element of a loss from the gradient of the reduced loss. reduction: 0 for none, 1 for
-// the mean, 2 for the sum.
+// Returns the gradient of each element of a loss from the gradient of the reduced loss. reduction is 0 if the loss was
+// not reduced, 1 for the mean, 2 for the sum.
 TAPER_STEPS_KERNEL(taper_op_loss_scale)
 {
     const int64_t reduction = taper_steps_int(s, 2);

@@ -33,7 +33,7 @@ taper_step_value taper_step_where(taper_steps *s, taper_step_value condition, ta
 void *taper_step_table(taper_steps *s, taper_dtype dtype, size_t rank, const int64_t *sizes, taper_step_value *table);
 // Returns a tensor of rank 1 with these numbers.
 taper_step_value taper_step_index(taper_steps *s, const int64_t *numbers, size_t count);
-// Reduces a loss. reduction: 0 for none, 1 for the mean, 2 for the sum.
+// Reduces a loss. reduction is 0 for no reduction, 1 for the mean, 2 for the sum.
 taper_step_value taper_step_reduced(taper_steps *s, taper_step_value loss, int64_t reduction);
 // Wraps a negative dimension, so that *dim counts from 0. Fails if a tensor of this rank lacks the dimension. A tensor
 // of rank 0 has dimension 0.

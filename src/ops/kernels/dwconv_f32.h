@@ -41,7 +41,7 @@ typedef struct taper_dwconv_rows {
     size_t out_rows, out_width, out_stride, out_row_stride;
     const float *w; // packed weights, from the first channel of the call on
     float *out;
-    float min, max; // limits of the results, -INFINITY and INFINITY for none; a NaN stays NaN
+    float min, max; // limits of the results; -INFINITY and INFINITY if there are no limits; a NaN stays NaN
 } taper_dwconv_rows;
 
 typedef void taper_dwconv_f32_function(const taper_dwconv_rows *job);

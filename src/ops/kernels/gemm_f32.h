@@ -55,7 +55,7 @@
 typedef struct taper_gemm_epilogue {
     const float *add;  // first element of the summand (residual), or NULL
     size_t add_stride; // number of floats between rows of the summand
-    float min, max;    // limits of the results, -INFINITY and INFINITY for none; a NaN stays NaN
+    float min, max;    // limits of the results; -INFINITY and INFINITY if there are no limits; a NaN stays NaN
 } taper_gemm_epilogue;
 
 typedef void taper_gemm_f32_function(size_t m, size_t nc, size_t kc, const float *a, size_t a_stride, const float *w,

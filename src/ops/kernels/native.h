@@ -304,7 +304,7 @@ typedef enum taper_native_fold {
     TAPER_FOLD_PRODUCT,
     TAPER_FOLD_MOST,
     TAPER_FOLD_LEAST,
-    TAPER_FOLD_ANY, // 1 if any element is nonzero, otherwise 0; EVERY: 1 if all elements are nonzero, otherwise 0
+    TAPER_FOLD_ANY, // ANY: 1 if any element is nonzero, otherwise 0. EVERY: 1 if all elements are nonzero, otherwise 0.
     TAPER_FOLD_EVERY,
     TAPER_FOLD_NONZERO, // number of nonzero elements
     TAPER_FOLD_COUNT,

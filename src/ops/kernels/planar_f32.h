@@ -30,7 +30,7 @@ typedef struct taper_planar {
     size_t w_first, w_taps;
     float *y;
     size_t y_plane;
-    float min, max; // limits of the results, -INFINITY and INFINITY for none; a NaN stays NaN
+    float min, max; // limits of the results; -INFINITY and INFINITY if there are no limits; a NaN stays NaN
 } taper_planar;
 
 // Computes y[output * y_plane + p] for p < count.

@@ -3,8 +3,8 @@
 //   const taper_vector_entry *v = taper_vector_f32_select(cpu);  v->unary[TAPER_UNARY_SIGMOID](n, x, y, NULL);
 //
 // A kernel of this family reads and writes only the elements that its arguments name. y may be x (or a or b) itself,
-// but must not overlap it in any other way. Strides are in floats. min and max are limits of the results, -INFINITY and
-// INFINITY for none; a NaN stays NaN.
+// but must not overlap it in any other way. Strides are in floats. min and max are limits of the results; they are
+// -INFINITY and INFINITY if there are no limits. A NaN stays NaN.
 //
 // Accuracy, measured on one float in 101 against double precision (kernel_check --thorough), in units of the last
 // place:

@@ -38,7 +38,7 @@ static taper_status check_bags(taper_run *run, const bags *b)
         }
         before = start;
     }
-    // Charges the checks of all indices at once, because memory limits their number.
+    // Charges the run for the checks of all indices at once, because memory limits their number.
     TAPER_TRY(taper_run_spend(run, (uint64_t)b->index_count * 2));
     for (int64_t i = 0; i < b->index_count; i++) {
         const int64_t row = taper_index_at(b->indices, i * b->indices->strides[0]);

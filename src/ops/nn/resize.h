@@ -20,7 +20,7 @@ typedef struct taper_resize {
     taper_resize_mode mode;
     size_t spatial;
     int64_t size[3]; // depth, height and width of the output
-    double scale[3]; // scales that were given; 0 for none, in which case the ratio of the sizes is used
+    double scale[3]; // scales that were given; 0 if none was given, so that the ratio of the sizes is used
     bool align_corners;
     bool fused; // true if PyTorch uses fused multiply-add (for channels-last quantized tensors)
     bool whole; // for nearest: true if the scale is ignored when the size stays or doubles

@@ -116,7 +116,7 @@ static taper_status requantize(taper_run *run, taper_tensor *to, const taper_ten
     taper_walk_over(&walk, to->rank, to->sizes, SIZE_MAX, steps, NULL);
     uint8_t *p = taper_tensor_mutable(to);
     const int64_t count = taper_tensor_numel(to);
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // charges the elements that were just moved
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // charges the run for the elements that were just moved
     for (int64_t n = 0; n < count; n++) {
         p[walk.at[0]] = table[p[walk.at[0]]];
         (void)taper_walk_next(&walk);

@@ -196,7 +196,7 @@ static taper_status scaled(taper_run *run, const taper_tensor *x, const taper_sc
     taper_scalar_store((taper_dtype)x->dtype, factor, alpha);
     const int64_t item = (int64_t)taper_tensor_item(x);
     const int64_t count = taper_tensor_numel(x);
-    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // charges the elements that were just copied
+    TAPER_TRY(taper_run_spend(run, (uint64_t)count * 2)); // charges the run for the elements that were just copied
     multiply(taper_tensor_mutable(*result), item, factor, 0, count);
     return TAPER_OK;
 }

@@ -64,7 +64,7 @@ struct job {
     void (*line)(job *j, sorter *s, char *value, int64_t value_step, char *place, int64_t place_step);
     bool descending, skip_nan, stable, sorted, few;
     bool tried; // true if a heap is tried first; if its entries are all different, they are the result
-    bool found; // true if the heap had no equal entries
+    bool found; // true if the heap gave the result, because all its entries were different
     int64_t k;
 };
 

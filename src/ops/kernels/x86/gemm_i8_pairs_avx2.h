@@ -121,7 +121,7 @@ TAPER_TEMPLATE void magnitudes(const int8_t *w, Q sums[2])
 void taper_gemm_i8_mark_steps_avx2(const int8_t *panel, size_t groups, int8_t *marks)
 {
     static const int8_t none[GROUP_BYTES];
-    size_t without = 0; // number of groups in which not even two products fit
+    size_t without = 0; // number of groups in which the sum of two products may not fit into 16 bits
     for (size_t g = 0; g < groups; g += 2, marks++, panel += STEP_BYTES) {
         int narrow = 0, wide = 0;
         for (size_t j = 0; j < 2; j++) {
