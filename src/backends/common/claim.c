@@ -75,9 +75,9 @@ static bool divides(const taper_node *node)
     return taper_node_calls(node, TAPER_OP(aten_floordiv_int)) || taper_node_calls(node, TAPER_OP(aten_remainder_int));
 }
 
-// Returns true if the sizes that the node computes can be results of the segment, which otherwise are tensors. The
-// sizes must be integers that depend only on constants and on values made inside the claim, because any other number
-// could differ in each call. Returns false for a division by a number that may be zero.
+// Returns true if the sizes that the node computes can be results of the segment. All other results of a segment are
+// tensors. The sizes must be integers that depend only on constants and on values made inside the claim, because any
+// other number could differ in each call. Returns false for a division by a number that may be zero.
 static bool gives_numbers(const taper_node *node)
 {
     for (size_t i = 0; i < node->output_count; i++) {
@@ -99,8 +99,8 @@ static bool gives_numbers(const taper_node *node)
 }
 
 // Removes three kinds of nodes from the claim: nodes that make lists used outside the claim, nodes that compute sizes
-// used outside unless gives_numbers allows this, and nodes that unpack lists made outside. Then removes all nodes that
-// depend on removed nodes, and repeats until nothing changes.
+// for nodes outside, unless gives_numbers returns true for them, and nodes that unpack lists made outside. Then removes
+// all nodes that depend on removed nodes, and repeats until nothing changes.
 static void drop_lists(const taper_claimer *claimer, taper_region *region, taper_claim *claim)
 {
     for (bool again = true; again;) {

@@ -11,7 +11,7 @@
 typedef struct taper_known_value {
     const taper_val *constant; // value, if it is the same in every run, otherwise NULL
     taper_shape shape; // shape of a tensor that is not constant; parts may be unknown while the backend claims nodes
-    bool quantized;    // true for a quantized tensor from outside the segment, which has scale and zero_point
+    bool quantized;    // true for a quantized tensor from outside the segment; `scale` and `zero_point` are then set
     double scale;
     int64_t zero_point;
 } taper_known_value;

@@ -10,11 +10,11 @@
 #include "ops/list/op_features.h"
 
 enum {
-    // Smallest number of channels for Winograd's 4x4 tiles; with fewer channels, their error is more than twice the
-    // error of direct sums.
+    // Smallest number of channels for Winograd's 4x4 tiles; with fewer channels, the rounding error is more than twice
+    // the error of direct sums.
     LEAST_CHANNELS_FOUR = 64,
-    // Smallest number of channels for Winograd's transforms; with fewer channels, they cost as much as the products
-    // save.
+    // Smallest number of channels for Winograd's transforms; with fewer channels, the transforms cost as much as the
+    // products that they save.
     LEAST_CHANNELS = 16,
     ROW_OVERHEAD = 2, // each strip of a product loads all weights, which costs as much as ROW_OVERHEAD more rows
 };
@@ -83,10 +83,10 @@ const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job
     return best;
 }
 
-// Returns true if planes cost less than a product over merged groups, by measured costs in multiply-adds of a vector.
-// The product also multiplies the zeros between groups, and some lanes of its vectors have no output. A product with a
-// single vector of outputs is limited by the loads of its inputs. Planes use all lanes except between rows, but they
-// are transposed twice.
+// Returns true if planes cost less than a product over merged groups (several groups in one product), by measured costs
+// in multiply-adds of a vector. The product also multiplies the zeros between groups, and some lanes of its vectors
+// have no output. A product with a single vector of outputs is limited by the loads of its inputs. Planes use all lanes
+// except between rows, but they are transposed twice.
 bool taper_conv2d_planar_pays(const taper_conv2d *job)
 {
     const taper_run *run = job->call->run;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_plan.c: calls in bands (ops/call/bands.h).
+// Part of conv_plan.c: runs a convolution in bands, some rows of the result at a time (ops/call/bands.h).
 #ifndef TAPER_BACKENDS_CPU_CONV_BANDS_H
 #define TAPER_BACKENDS_CPU_CONV_BANDS_H
 

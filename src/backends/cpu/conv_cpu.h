@@ -79,8 +79,8 @@ TAPER_MUST_USE taper_status taper_conv2d_stem(taper_conv2d *job);
 // (conv_planar.c).
 bool taper_conv2d_is_planar(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_planar(taper_conv2d *job);
-// Describes the pack of weights for the planar kernel. *group_floats receives the number of floats of a group. Returns
-// false if the size overflows.
+// Describes the pack of weights for the planar kernel. *group_floats receives the number of floats of a group's packed
+// weights. Returns false if the size overflows.
 bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry, size_t *group_floats,
                               taper_pack_request *request);
 // taper_conv2d_as_lines returns true for convolutions, also depthwise ones, that run along lines of a contiguous input.
@@ -105,7 +105,8 @@ TAPER_MUST_USE taper_status taper_conv2d_winograd(taper_conv2d *job, const taper
 // convolution as a product and sums of each pixel's contributions (conv_transposed.c).
 bool taper_conv2d_does_transposed(const taper_conv2d *job);
 TAPER_MUST_USE taper_status taper_conv2d_transposed(taper_conv2d *job);
-// Returns the Winograd kernel if it is the fastest algorithm for a dense convolution (conv_algorithm.c), or NULL.
+// Returns the Winograd kernel if Winograd's transforms are the fastest algorithm for a dense convolution
+// (conv_algorithm.c), otherwise NULL.
 const taper_winograd_entry *taper_conv2d_winograd_choose(const taper_conv2d *job);
 
 #endif

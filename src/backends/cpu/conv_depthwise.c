@@ -13,9 +13,9 @@ typedef struct depthwise_plan {
     taper_conv2d_plan head;
     const taper_dwconv_entry *rows; // row kernel, or NULL if pointers are gathered
     const taper_dwconv_taps_entry *taps_entry;
-    bool dilated; // true if a row kernel runs once for each phase of the dilation
+    bool dilated; // true if a row kernel runs once for each phase of the dilation (conv_dilated.h)
     size_t taps, block, chunk;
-    // Number of pairs of output rows of an image, or of one of its phases; largest number of pairs in a band.
+    // Number of pairs of output rows of an image, or of one phase of the dilation; largest number of pairs in a band.
     size_t pairs, most_pairs;
 } depthwise_plan;
 

@@ -275,7 +275,7 @@ bool taper_conv2d_as_lines(taper_conv2d *job)
         job->pad_left != 0 || job->in_h != job->out_h || job->in_w != job->out_w) {
         return is_lines(job);
     }
-    // Following layers read NHWC, so a large result that they read should be NHWC.
+    // The layers that follow read NHWC. A result that they read should therefore be NHWC, unless it has few channels.
     const bool few = taper_ret_leaves(job->call) || job->out_c <= FEW_CHANNELS || 2 * job->out_c <= job->in_c;
     if (!few && job->groups == 1 && job->in_h != 1 && job->args.params.rank == 2) {
         return false;

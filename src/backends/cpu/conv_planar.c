@@ -52,7 +52,8 @@ static void fill_row(const planar_plan *plan, size_t image, size_t channel, size
         // The range of this phase that is inside the image.
         const int64_t before = job->pad_left - (int64_t)phase, step = (int64_t)job->stride_w;
         const size_t begin = taper_min_size(before > 0 ? (size_t)((before + step - 1) / step) : 0, plan->pitch);
-        // Pixels of the padded row, beginning with the first pixel of the phase.
+        // left: number of pixels in the padded row from the phase's first pixel to the end of the image. all: number of
+        // these pixels that belong to the phase.
         const int64_t left = (int64_t)job->in_w + before;
         const size_t all = left > 0 ? (size_t)((left + step - 1) / step) : 0;
         const size_t end = taper_min_size(all, plan->pitch);
@@ -98,7 +99,7 @@ static void fill_planes(const planar_plan *plan, size_t image, size_t channel, s
             fill_row(plan, image, channel, channels, (int64_t)((first + i) * job->stride_h + phase),
                      to + i * plan->pitch);
         }
-        // Clears the padding after the last row, and the overread.
+        // Clears the padding after the last row, and the floats after the padding that kernels may read.
         for (size_t i = 0; i < channels * job->stride_w; i++) {
             const size_t plane = i / job->stride_w * job->stride_h * job->stride_w + i % job->stride_w;
             memset(to + plane * plan->plane + rows * plan->pitch, 0, TAPER_PLANAR_SLACK * sizeof *to);

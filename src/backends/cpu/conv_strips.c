@@ -11,8 +11,8 @@ enum {
                         // ranges per axis
 };
 
-// Strips across images are chosen only if they cost less than this factor times the cost of other strips, because their
-// pixels are further apart in memory than consecutive pixels.
+// Strips across images are chosen only if they cost less than this factor times the cost of other strips, because the
+// pixels of such a strip are further apart in memory than consecutive pixels.
 static const double WORTH = 0.94;
 
 typedef struct range {
@@ -76,11 +76,11 @@ static double cost_of(double pixels, double strips, double taps)
 // least one pixel of that part.
 static double plain_cost(const axis *down, const axis *across, size_t mr, bool joined)
 {
-    // Strips that a part of a row needs: 1, or less than 1 if a strip continues in the next row.
+    // Number of strips that a part of a row needs: 1, or less than 1 if a strip continues in the next row.
     const double strips = joined && across->out < mr ? (double)across->out / (double)mr : 1;
     const size_t parts = (across->out - 1) / mr + 1;
-    // rows: number of pairs of a row and a tap that is inside the input. columns: sum over the parts of a row; a part
-    // counts its cost once for each tap that is inside the input for at least one of its pixels.
+    // rows: number of pairs of a row and a tap that is inside the input. columns: sum of the costs of all parts of a
+    // row, each multiplied by the number of taps that are inside the input for at least one pixel of the part.
     double rows = 0, columns = 0;
     for (size_t y = 0; y < down->out; y++) {
         for (size_t tap = 0; tap < down->kernel; tap++) {
@@ -100,7 +100,8 @@ static double plain_cost(const axis *down, const axis *across, size_t mr, bool j
     return rows * columns;
 }
 
-// Returns the cost of the image in regions. Writes the regions to `strips` unless `strips` is NULL.
+// Returns the cost of the image if it is divided into regions (conv_strips.h). Writes the regions to `strips` unless
+// `strips` is NULL.
 static double region_cost(const range *down, size_t down_count, const range *across, size_t across_count, size_t mr,
                           taper_conv_strips *strips)
 {
@@ -155,7 +156,8 @@ static double images_cost(const axis *down, const axis *across, size_t batch, si
     return cost_of((double)batch, (double)((batch - 1) / mr + 1), rows * columns) / (double)batch;
 }
 
-// Compares strips that are parts of columns with strips across images. *cost receives the lower cost.
+// Returns true if strips that are parts of columns, or strips across images, cost clearly less than *cost. Then *cost
+// receives the lower cost, and `strips` the better strips unless `strips` is NULL.
 static bool cut_evenly(const taper_conv2d *job, const axis *down, const axis *across, size_t mr,
                        taper_conv_strips *strips, double *cost)
 {

@@ -244,7 +244,7 @@ bool taper_conv_volume_does(const taper_call *call, const taper_conv_args *a)
     const taper_conv_params *params = &a->params;
     const int64_t group_out = params->transposed ? a->weight->sizes[1] : a->weight->sizes[0] / params->groups;
     const int64_t group_in = params->transposed ? a->weight->sizes[0] / params->groups : a->weight->sizes[1];
-    // For many inputs and few outputs, a product in place is faster than planes.
+    // For many inputs and few outputs, a matrix product that reads the input in place is faster than planes.
     const bool few = params->transposed && group_out < FEW_CHANNELS && group_in <= MOST_INPUTS * group_out &&
                      a->input->sizes[a->input->rank - 1] >= LEAST_WIDE;
     return (params->rank == 3 ? !taper_conv_is_pixels(a) : few) && (group_in > 1 || group_out > 1) &&

@@ -35,7 +35,7 @@ enum {
     STREAMED_BYTES = 16 << 20, // largest total size of the threads' transformed inputs, in bytes
     STREAMED_TILES = 96,       // largest number of tiles in a group if `streams` is set
     LEAST_TILES = 4,
-    FEW_ROWS = 2 // largest number of rows for which the gemm kernels sum in another order
+    FEW_ROWS = 2 // largest number of rows for which the gemm kernels sum in another order than for more rows
 };
 
 typedef struct winograd_plan {
@@ -60,11 +60,13 @@ typedef struct winograd_plan {
 
 typedef struct winograd_run {
     const winograd_plan *plan;
-    size_t groups;       // number of groups of tiles, of nearly equal sizes
-    size_t block;        // number of panels of an item
-    size_t blocks;       // number of items of a group
-    size_t first, items; // first group in this pass; number of items of this pass
-    size_t v_stride;     // number of floats from one position of the transformed inputs to the next
+    size_t groups; // number of groups of tiles, of nearly equal sizes
+    size_t block;  // number of panels of an item
+    size_t blocks; // number of items of a group
+    // First group of this round, and number of items in this round; the groups are computed in rounds, one after the
+    // other.
+    size_t first, items;
+    size_t v_stride; // number of floats from one position of the transformed inputs to the next
     taper_places places;
     atomic_uint spread; // set to 1 if an infinity or NaN resulted
 } winograd_run;
@@ -72,7 +74,7 @@ typedef struct winograd_run {
 // The scratch memory of a thread. The transformed inputs of the largest group and a block of products follow this
 // struct.
 typedef struct winograd_place {
-    size_t group; // 1 + the number of the group whose inputs are stored, or 0
+    size_t group; // 1 + the number of the group whose inputs are stored, or 0 if no inputs are stored
     char apart[64 - sizeof(size_t)];
     float floats[];
 } winograd_place;
@@ -343,7 +345,7 @@ static taper_status run_plan(const taper_conv2d_plan *head)
         r.blocks = (plan->panels - 1) / r.block + 1;
         r.groups = ((r.groups - 1) / threads + 1) * threads;
     }
-    const size_t step = by_rows || threads == 1 ? r.groups : 1; // number of groups of one pass
+    const size_t step = by_rows || threads == 1 ? r.groups : 1; // number of groups that are computed at the same time
     const size_t tiles = (plan->tiles - 1) / r.groups + 1;
     r.items = step * r.blocks;
     r.v_stride = tiles * head->job->in_c + LINE_FLOATS;

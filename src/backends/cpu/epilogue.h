@@ -8,9 +8,10 @@
 #include "ops/kernels/kernels.h"
 
 typedef struct taper_epilogue {
-    const float *add;                     // data of the summand in the layout of the result, or NULL
+    // Data of the summand in the layout of the result, or NULL if nothing is added.
+    const float *add;
     float min, max;                       // bounds that the kernel itself applies
-    taper_unary_f32_function *activation; // function that is applied after the bounds, or NULL
+    taper_unary_f32_function *activation; // function that is applied after the bounds, or NULL for none
 } taper_epilogue;
 
 // Makes the epilogue of the call's fusion, merged with the clamp of the root operator itself. Returns TAPER_DECLINED if

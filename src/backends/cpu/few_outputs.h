@@ -13,7 +13,7 @@ typedef struct taper_few_outputs {
     size_t in, out;       // number of inputs; number of outputs, at most TAPER_FEW_OUTPUTS
     const float *weights; // `in` floats for each output
     size_t weights_step;  // number of floats from one output's weights to the next output's weights
-    const float *bias;    // one float per output, or NULL
+    const float *bias;    // one float per output, or NULL for no bias
     float min, max;       // bounds of the outputs
 } taper_few_outputs;
 

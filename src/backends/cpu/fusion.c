@@ -76,7 +76,7 @@ static bool is_activation(taper_fusion *f, const taper_node *node, size_t positi
     return node->input_count == 1;
 }
 
-// Adds `node` to the chain if it can be fused. The chain's value is input number `position` of `node`.
+// Adds `node` to the chain if it can be fused. The chain's result is input number `position` of `node`.
 static bool take(chain *c, const taper_node *node, size_t position, taper_fusion *f)
 {
     double eps;
@@ -98,7 +98,7 @@ static bool take(chain *c, const taper_node *node, size_t position, taper_fusion
     return true;
 }
 
-// Returns the only user of the chain's value, or NULL.
+// Returns the operator that is the only user of the chain's result, or NULL if there is no such operator.
 static const taper_node *only_user(const chain *c, size_t *position)
 {
     const taper_ir_value *value = &c->nodes[c->count - 1]->outputs[0];

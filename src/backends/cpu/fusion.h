@@ -19,9 +19,10 @@ typedef enum taper_activation {
 
 typedef struct taper_fusion {
     taper_kernel kernel;
-    uint32_t norm_at; // position of batch norm's weight in call->args, followed by bias, mean, variance; 0: no norm
+    // Position of batch norm's weight in call->args, followed by bias, mean, variance; or 0 if there is no norm.
+    uint32_t norm_at;
     double norm_eps;
-    uint32_t add_at;             // position in call->args of the tensor that is added; 0: none
+    uint32_t add_at;             // position in call->args of the tensor that is added, or 0 if none is added
     taper_activation activation; // activation, applied after the sum
     float min, max;
 } taper_fusion;

@@ -49,7 +49,7 @@ static taper_status run_few(taper_run *run, halves_job *job)
     return taper_run_range(run, run_outputs, job, job->out, OUTPUTS_AT_ONCE, taper_floats_work(products) / 2);
 }
 
-// Multiplies with packed weights. bias: the layer's bias as floats, or NULL.
+// Multiplies with packed weights. bias: the layer's bias as floats, or NULL if the layer has no bias.
 static taper_status run_packed(taper_call *call, const halves_job *job, taper_precision precision,
                                const taper_linear_args *args, taper_tensor *bias)
 {

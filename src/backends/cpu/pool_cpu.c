@@ -21,7 +21,7 @@ typedef struct pool_job {
     float *out;
     bool max, count_padding;
     bool sums;       // true if each window has the whole width of the input
-    int64_t divisor; // divisor of sums; 0: the size of the window
+    int64_t divisor; // divisor of sums, or 0 to divide by the size of the window
     double work;
 } pool_job;
 
@@ -34,7 +34,7 @@ static double divisor_of(const pool_job *job, const taper_pool_window *h, const 
 
 // ---- pooling by pointers
 
-// For averages, pointers to padding point here. Kernels never read them.
+// For averages, pointers to padding point here. Kernels never read through these pointers.
 static const float no_pixel[1];
 
 static void run_strip(const pool_job *job, const taper_ring *image, float *row, const taper_pool_window *h,
@@ -74,7 +74,7 @@ static void run_row(const pool_job *job, const taper_ring *image, int64_t y, flo
     const taper_pool_window h = taper_pool_window_at(&job->pooling->axis[1], y);
     int64_t first = 0;
     while (first < out_w) {
-        // Takes pixels until the table of pointers is full. `widest` is the width of their widest window.
+        // Takes pixels until the table of pointers is full. `widest` is the width of the widest window of these pixels.
         size_t count = 0, widest = 1;
         while (first + (int64_t)count < out_w) {
             const taper_pool_window w = taper_pool_window_at(&job->pooling->axis[2], first + (int64_t)count);

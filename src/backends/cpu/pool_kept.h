@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of pool_cpu.c: prepared calls and their bands.
+// Part of pool_cpu.c: prepares calls for later runs, also for runs in bands of rows (ops/call/bands.h).
 #ifndef TAPER_BACKENDS_CPU_POOL_KEPT_H
 #define TAPER_BACKENDS_CPU_POOL_KEPT_H
 

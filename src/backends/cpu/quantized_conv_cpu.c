@@ -72,7 +72,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     if (job->stem && (!taper_mul_size(job->batch * job->in_h, taper_conv2d_i8_row(job), &count))) {
         return taper_fail_memory(run->error);
     }
-    *scratch_bytes = count + 1024; // at least 1 KiB, so the allocator adds slack
+    *scratch_bytes = count + 1024; // at least 1 KiB, so the allocator adds bytes that kernels may read
     *scratch = taper_heap_alloc(run->heap, *scratch_bytes);
     if (*scratch == NULL) {
         return taper_fail_memory(run->error);

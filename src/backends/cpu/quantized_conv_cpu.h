@@ -51,7 +51,8 @@ typedef struct taper_conv2d_i8_plan {
 TAPER_MUST_USE taper_status taper_conv2d_i8_do(taper_conv2d_i8_plan *plan, const taper_pack_request *request);
 TAPER_MUST_USE taper_status taper_conv2d_i8_dense(taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_depthwise(taper_conv2d_i8 *job);
-// Returns the kernel for Winograd's transforms, or NULL if these are slower than direct products, or not exact.
+// Returns the kernel for Winograd's transforms, or NULL if these are slower than direct products, or if their sums may
+// not be exact.
 const taper_winograd_i8_entry *taper_conv2d_i8_winograd_choose(const taper_conv2d_i8 *job);
 TAPER_MUST_USE taper_status taper_conv2d_i8_winograd(taper_conv2d_i8 *job, const taper_winograd_i8_entry *entry);
 // Interleaves four planes: to[4 i + k] = planes[k][i].

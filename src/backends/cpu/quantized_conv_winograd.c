@@ -44,7 +44,7 @@ typedef struct winograd_run {
 // The scratch memory of a thread. The transformed inputs of the largest group and a block of products follow this
 // struct.
 typedef struct winograd_place {
-    size_t group; // 1 + the number of the group whose inputs are stored, or 0
+    size_t group; // 1 + the number of the group whose inputs are stored, or 0 if no inputs are stored
     char apart[LINE_BYTES - sizeof(size_t)];
     int16_t v[];
 } winograd_place;

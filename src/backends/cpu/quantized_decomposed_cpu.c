@@ -20,8 +20,8 @@ typedef struct runs_job {
     size_t inner, channels; // inner: length of a run, whose elements have one scale; channels: number of scales
     bool has_signs, behind; // has_signs: elements are int8, not uint8; behind: the zero point is added before rounding
     float low, high;
-    // Scales and zero points by channel, or NULL: run r has the numbers of channel r % channels. If a tensor is NULL,
-    // the members below apply to all runs.
+    // Scales and zero points by channel: run r has the numbers of channel r % channels. If a tensor is NULL, the
+    // members below apply to all runs.
     const taper_tensor *scales, *points;
     double scale, inverse;
     int64_t point;

@@ -92,7 +92,7 @@ static uint64_t place_all(taper_gpu_memory **sorted, taper_gpu_memory **placed, 
 }
 
 // Places the memories in several orders, and returns the size of the smallest arena. `kept` has room for `count`
-// pointers and receives the order that gave it.
+// pointers and receives the order that gave this size.
 static uint64_t place_well(taper_gpu_memory **sorted, taper_gpu_memory **placed, taper_gpu_memory **kept, size_t count,
                            uint64_t align)
 {

@@ -192,7 +192,7 @@ taper_status taper_gpu_operand_like(taper_gpu_emitter *e, const taper_ir_value *
     int64_t vectors;
     TAPER_GPU_REFUSE(e, !taper_gpu_view_dense(shape, packed, &like, &vectors), "a tensor that is too large");
     TAPER_TRY(taper_gpu_operand_vectors(e, other, &there));
-    // The tensor has one element for each channel, which is dimension 1.
+    // The tensor has one element for each channel. Channels are dimension 1 of the result.
     if (channels && there.sizes[0] != 1 && there.rank == 1 && shape->rank > 1) {
         for (int d = 1; d < shape->rank - 1; d++) {
             there.sizes[d] = 1;
@@ -239,8 +239,8 @@ static bool may_be(int dtype, int wanted)
     return dtype < 0 || dtype == wanted;
 }
 
-// Vectors have no dtype. For integers and bool, PyTorch's result can differ from the result on vectors, so these cases
-// are refused.
+// Vectors contain only floats. For integers and bool, PyTorch's result can differ from a result computed with floats,
+// so these cases are refused.
 static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, uint32_t step)
 {
     const int a = dtype_at(e, node, 0), b = dtype_at(e, node, 1);
@@ -269,8 +269,8 @@ static taper_status check_dtypes(taper_gpu_emitter *e, const taper_node *node, u
     return TAPER_OK;
 }
 
-// Appends the node as a step on v, one of its arguments. Returns TAPER_DECLINED, without changes, if it cannot be a
-// step.
+// Appends the node as a step on v, one of the node's arguments. Returns TAPER_DECLINED, without changes, if the node
+// cannot be a step.
 static taper_status append_one(taper_gpu_emitter *e, const taper_node *node, uint32_t code, const taper_ir_value *v,
                                const taper_shape *shape, int packed, bool repacks, taper_gpu_chain *chain)
 {
@@ -368,7 +368,7 @@ static taper_status ask(taper_gpu_emitter *e, const taper_node *node, uint32_t c
     const taper_ir_value *other = taper_node_in(node, 1);
     if (taper_gpu_is_number(e, other, &number) ||
         (other->type != NULL && other->type->kind != TAPER_TYPE_TENSOR && taper_value_constant(other) == NULL)) {
-        return TAPER_OK; // the numbers are known only during the recording
+        return TAPER_OK; // the step's numbers are known only when a call is recorded
     }
     return taper_gpu_ask_operand_of(e, other, TAPER_GPU_ANY);
 }

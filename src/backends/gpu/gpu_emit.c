@@ -373,7 +373,8 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
         TAPER_TRY(settle_dtypes(e, node, taper_node_in(node, 0)->node));
     }
     if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
-        return TAPER_OK; // no dispatch here: the node that makes or joins the items of a list has it; sizes are known
+        // No dispatch: other nodes compute the items of a list, and the results of shape nodes are known numbers.
+        return TAPER_OK;
     }
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);
     TAPER_GPU_REFUSE(e, row == NULL, "no GPU implementation of this operator");

@@ -26,7 +26,7 @@ typedef struct taper_gpu_emitter {
     taper_gpu_state *state;
     taper_gpu_program *program;
     const taper_segment_values *known;
-    taper_gpu_value *values;    // values of the body, by id - first_id
+    taper_gpu_value *values;    // values of the body; the index is the value's id minus first_id
     taper_gpu_value *arguments; // values of the segment's arguments
     uint32_t first_id;
     size_t value_count;
@@ -103,8 +103,8 @@ TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const tap
                                                  uint32_t most, taper_gpu_chain *chain);
 // Adds a clamp as a step of the chain. A missing bound is infinite.
 void taper_gpu_add_clamp(taper_gpu_chain *chain, double min, double max);
-// Sets the memory of the result and the chain in the work: buffer 0, the operands e and f, and the constants of the
-// steps. `operand` is the number of the first binding for operands of the chain.
+// Stores the memory of the result (buffer 0) and the chain in the work. The chain becomes the operands e and f and the
+// constants of the steps. `operand` is the number of the first binding for operands of the chain.
 TAPER_MUST_USE taper_status taper_gpu_bind(taper_gpu_emitter *e, taper_gpu_work *work, const taper_gpu_chain *chain,
                                            const taper_gpu_view *out, const taper_gpu_loops *loops, int operand);
 // Copies the elements of a view to another view of the same sizes. The views have at most six dimensions.
@@ -155,8 +155,8 @@ void taper_gpu_append(taper_gpu_chain *chain, taper_gpu_step step, const taper_g
 // result is packed along the same dimension as `in` (rules_rows.c).
 TAPER_MUST_USE taper_status taper_gpu_rows(taper_gpu_emitter *e, const taper_gpu_view *in, int dim, uint32_t mode,
                                            double eps, const taper_gpu_chain *chain, taper_gpu_view *out);
-// Weight and bias of a norm: constants of `count` elements, or NULL. taper_gpu_add_affine adds steps that apply them to
-// v, the result of the norm.
+// Weight and bias of a norm: constants of `count` elements, or NULL if the norm has none. taper_gpu_add_affine adds
+// steps that apply them to v, the result of the norm.
 typedef struct taper_gpu_affine {
     const taper_tensor *weight, *bias;
     int64_t count;
@@ -197,7 +197,7 @@ TAPER_MUST_USE taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper
 bool taper_gpu_can_attend(const taper_gpu_view *q, const taper_gpu_view *k, const taper_gpu_view *v);
 typedef enum taper_gpu_mask { TAPER_GPU_MASK_NONE, TAPER_GPU_MASK_ADDED, TAPER_GPU_MASK_SHOWS } taper_gpu_mask;
 typedef struct taper_gpu_attention {
-    const taper_gpu_view *mask; // mask with the sizes of the scores, packed along the keys; or NULL
+    const taper_gpu_view *mask; // mask with the sizes of the scores, packed along the keys; NULL without a mask
     taper_gpu_mask mask_is;     // use of the mask: added to the scores, or true for the keys that count
     bool causal, blind_is_zero; // blind_is_zero: true if a query without keys gives zeros instead of NaN
 } taper_gpu_attention;
@@ -210,7 +210,7 @@ TAPER_MUST_USE taper_status taper_gpu_attend_any(taper_gpu_emitter *e, const tap
                                                  const taper_gpu_view *v, double scale, const taper_gpu_attention *how,
                                                  taper_gpu_view *out);
 // Emits the attention that starts with the product q k^T. Returns TAPER_DECLINED, and emits nothing, if no attention
-// starts with this product. `added` is the tensor that the product's own operator adds, or NULL.
+// starts with this product. `added` is the tensor that the product's own operator adds, or NULL if it adds none.
 TAPER_MUST_USE taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *product,
                                                      const taper_gpu_view *q, const taper_gpu_view *k,
                                                      const taper_ir_value *added, const taper_ir_value **result,

@@ -34,7 +34,7 @@ static const double node = 1e-6; // seconds to call a kernel of the CPU
 // after one.
 static const double most_unsure = 2, most_sure = 1.25;
 
-enum { MOST_LEARNED = 8 }; // recordings in the running mean; older recordings count less and less
+enum { MOST_LEARNED = 8 }; // number of recordings in the running mean; older recordings count less and less
 
 static rates rates_of(const taper_gpu_state *s, size_t threads)
 {

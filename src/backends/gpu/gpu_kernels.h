@@ -13,7 +13,7 @@ typedef enum taper_gpu_kernel {
     TAPER_GPU_KERNEL_COUNT
 } taper_gpu_kernel;
 
-enum { TAPER_GPU_LANES = 8 }; // number of threads that share what they load, in kernels with LANES
+enum { TAPER_GPU_LANES = 8 }; // number of threads that share what they load, in kernels compiled with LANES
 
 extern const taper_gpu_packed taper_gpu_vulkan_shaders[2 * TAPER_GPU_KERNEL_COUNT];
 extern const taper_gpu_packed taper_gpu_metal_shaders[2 * TAPER_GPU_KERNEL_COUNT];

@@ -24,8 +24,8 @@ typedef struct taper_gpu_options {
     int times;    // 1: log the time of each dispatch in every tenth run (TAPER_LOG_INFO)
 } taper_gpu_options;
 
-// Reads the settings with which a device was opened. An option that the settings do not name gets its default:
-// 0 for `software`, `half` and `times`, -1 for the others.
+// Reads the settings with which a device was opened. An option that the settings do not name gets its default: 0 for
+// `software`, `half` and `times`, -1 for all other options.
 void taper_gpu_options_set(const taper_device_setting *settings, size_t count, taper_gpu_options *options);
 // Returns true if the name contains `called`, ignoring case.
 bool taper_gpu_is_called(const char *name, const char *called);

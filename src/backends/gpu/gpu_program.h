@@ -17,7 +17,7 @@ typedef enum taper_gpu_place {
     TAPER_GPU_WEIGHTS,  // packed constants
     TAPER_GPU_INPUT,    // elements of an argument in the tensor's order, written by the host before the run
     TAPER_GPU_OUTPUT,   // elements of a result, read by the host after the run
-    TAPER_GPU_STAYS_IN, // elements of an argument, or a result, that remains on the device (gpu_held.h)
+    TAPER_GPU_STAYS_IN, // elements of an argument (IN) or of a result (OUT) that remains on the device (gpu_held.h)
     TAPER_GPU_STAYS_OUT,
     TAPER_GPU_PLACES
 } taper_gpu_place;
@@ -53,7 +53,8 @@ typedef struct taper_gpu_work {
     taper_gpu_kernel kernel;
     uint32_t constants[TAPER_GPU_CONSTANTS];
     uint32_t threads[3]; // number of threads that the whole dispatch needs, in each dimension
-    uint32_t team;       // number of threads of a workgroup that compute the same results together (common.glsl), or 0
+    // Number of threads of a workgroup that compute the same results together (common.glsl); 0 or 1 without teams.
+    uint32_t team;
     bool shares; // true if neighbouring threads share what they load; workgroups are then whole subgroups (LANES)
     uint32_t buffers[TAPER_GPU_BINDINGS]; // numbers of memories, or TAPER_GPU_NONE
     taper_gpu_parameters parameters;
@@ -63,7 +64,7 @@ typedef struct taper_gpu_work {
 
 #define TAPER_GPU_NONE UINT32_MAX
 
-// A result that is an integer. It follows from sizes, so it is the same in all runs.
+// A result that is an integer. The integer follows from sizes, so it is equal in all runs.
 typedef struct taper_gpu_number {
     uint32_t result;
     int64_t value;

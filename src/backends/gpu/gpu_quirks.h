@@ -6,7 +6,7 @@
 #include "backends/gpu/gpu_options.h"
 #include "backends/gpu/gpu_state.h"
 
-// Fills the settings in the state.
+// Fills the members of the state that say how the device is used.
 void taper_gpu_settle(taper_gpu_state *state, const taper_gpu_options *options);
 
 #endif

@@ -24,7 +24,7 @@ typedef struct taper_gpu_port {
 
 typedef struct taper_gpu_recording {
     taper_gpu_program program;
-    taper_gpu_shared *shared; // the shared arena, or NULL
+    taper_gpu_shared *shared; // the shared arena, or NULL if the recording uses none
     taper_gpu_buffer arena, inputs, outputs, parameters, stays_in, stays_out;
     taper_gpu_recorded *recorded;
     taper_gpu_port *ports; // ports of the inputs, then of the outputs

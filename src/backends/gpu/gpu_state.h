@@ -44,7 +44,7 @@ typedef struct taper_gpu_state {
     size_t tries; // number of recordings whose first results do not exist yet
     taper_mark mark;
     uint64_t weight_bytes;
-    taper_gpu_shared *arena;       // arena that the next recordings use, or NULL
+    taper_gpu_shared *arena;       // arena that the next recordings use, or NULL if none exists
     struct taper_gpu_held *spares; // released memory of tensors (gpu_held.h)
     size_t spare_count;
     // The members below say how this device is used (gpu_quirks.c).
@@ -67,7 +67,7 @@ typedef struct taper_gpu_state {
     unsigned learned;              // number of recordings that were measured
     // Mean of the logarithm of measured time divided by estimated time, for the device and for the CPU.
     double log_device, log_plain;
-    const char *quirk; // reason for a special use of this device, or NULL
+    const char *quirk; // reason for a special use of this device, or NULL if there is no special use
 } taper_gpu_state;
 
 // Returns the number of bytes of vectors in memory. Halves are read two vectors at a time, so the number of vectors is

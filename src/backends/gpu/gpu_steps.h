@@ -63,8 +63,8 @@ typedef enum taper_gpu_step {
     TAPER_GPU_STEP_SELECT, // v = operand E if v is true, otherwise operand F
     TAPER_GPU_STEP_SIGN,
     TAPER_GPU_STEP_TRUNC,
-    TAPER_GPU_STEP_ROUND,    // a half is rounded to the even integer
-    TAPER_GPU_STEP_QUANTIZE, // v is rounded (a half to the even integer), increased by low, and clamped to [high, 255]
+    TAPER_GPU_STEP_ROUND,    // rounds to the nearest integer; x.5 becomes the even integer
+    TAPER_GPU_STEP_QUANTIZE, // v is rounded (x.5 to the even integer), increased by low, and clamped to [high, 255]
     // The following steps exist only in the element-wise kernel, the one that runs nothing but steps.
     TAPER_GPU_STEP_POWER,        // v = v to the power of s
     TAPER_GPU_STEP_POWER_INTO,   // v = s to the power of v

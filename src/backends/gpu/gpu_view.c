@@ -50,8 +50,8 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
     }
     int a = from->rank - 1, b = view->rank - 1;
     while (a >= 0 || b >= 0) {
-        // A run is found from its last dimension on. It ends when its dimensions of `from` and of `view` have the same
-        // number of elements.
+        // This loop finds a run of dimensions, from the last dimension of the run to the first. The run ends when its
+        // dimensions of `from` and its dimensions of `view` have the same number of elements.
         int first_a = a, first_b = b;
         int64_t in_a = a >= 0 ? from->sizes[a] : 1, in_b = b >= 0 ? view->sizes[b] : 1;
         while (in_a != in_b) {
@@ -64,7 +64,7 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
             }
         }
         const bool has_packed = a >= 0 && from->packed >= first_a && from->packed <= a;
-        // Finds the stride of the run's innermost vector, and checks that its dimensions are contiguous.
+        // Finds the stride of the run's innermost vector, and checks that the run's dimensions are contiguous.
         int64_t step = 0, vectors = 0;
         bool lanes = false; // true if the innermost elements are lanes
         for (int d = a; a >= 0 && d >= first_a; d--) {

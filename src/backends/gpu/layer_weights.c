@@ -179,7 +179,7 @@ static void fill_bias(const taper_gpu_layer *l, int64_t out, float *begin)
         return;
     }
     // The bias is an integer of 32 bits, stored as two halves, each of which a float represents exactly, or as one
-    // float if `small` is set. The factor follows.
+    // float if `small` is set. The factor comes after the bias.
     const double high = floor(shift / half_word);
     begin[0] = (float)(l->integers->small ? shift : high);
     begin[step] = (float)(l->integers->small ? 0 : shift - high * half_word);

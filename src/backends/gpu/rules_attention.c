@@ -155,7 +155,7 @@ static taper_status read_mask(taper_gpu_emitter *e, const taper_ir_value *value,
 
 // ---- products with a softmax between them
 
-// Returns the only user of the value if its rule is `rule`, or NULL.
+// Returns the only user of the value if the rule of that user is `rule`, otherwise NULL.
 static const taper_node *only_user(const taper_gpu_emitter *e, const taper_ir_value *value, taper_gpu_rule *rule)
 {
     const taper_node *user = taper_value_used_once(value) ? value->uses->user : NULL;

@@ -331,8 +331,8 @@ static taper_status read_packed(taper_gpu_emitter *e, const taper_node *node, ta
     return TAPER_OK;
 }
 
-// Returns true if the layer uses Winograd's transforms. They need four times the memory for weights and three
-// dispatches, so they are used only if layers that allow them are most of a segment's arithmetic.
+// Returns true if the layer uses Winograd's transforms. The transforms need four times the memory for weights, and
+// three dispatches. They are therefore used only if most of the segment's arithmetic is in layers that allow them.
 static bool goes_by_winograd(taper_gpu_emitter *e, const taper_gpu_layer *l, const taper_gpu_geometry *g)
 {
     double all = 0, such = 0;

@@ -161,7 +161,8 @@ taper_status taper_gpu_rule_adaptive(taper_gpu_emitter *e, const taper_node *nod
 
 // Returns the distance in the input from one output pixel to the next, as PyTorch computes it. bilinear: the image is
 // interpolated. corners: the corners of both images are aligned. whole: nearest neighbours of an image with one
-// channel, for which PyTorch ignores a given scale if the size stays equal or doubles. given: the given scale, or 0.
+// channel, for which PyTorch ignores a given scale if the size stays equal or doubles. given: the given scale, or 0 if
+// none is given.
 static double scale_of(int64_t in, int64_t out, bool bilinear, bool corners, bool whole, double given)
 {
     if (out == in && (bilinear || whole)) {

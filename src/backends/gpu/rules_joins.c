@@ -8,7 +8,7 @@
 
 enum { MOST_PARTS = 256 }; // largest number of items whose memory is chosen before they are computed
 
-// Returns the join in this segment that is the only user of a list, or NULL.
+// Returns the join in this segment that is the only user of a list, or NULL if there is no such join.
 static const taper_node *join_of(const taper_gpu_emitter *e, const taper_node *list)
 {
     const taper_node *user =

@@ -290,7 +290,7 @@ taper_status taper_gpu_multiply(taper_gpu_emitter *e, const taper_gpu_view *a, c
     return TAPER_OK;
 }
 
-// Emits the product of the node. `sum` is the tensor that is added to the product, or NULL.
+// Emits the product of the node. `sum` is the tensor that is added to the product, or NULL if nothing is added.
 static taper_status multiply(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view a, taper_gpu_view b,
                              const taper_ir_value *sum)
 {

@@ -331,7 +331,8 @@ static bool says_float32(const taper_gpu_emitter *e, const taper_node *node)
                 : said->tag == TAPER_INT && said->as.i == TAPER_F32;
 }
 
-// Emits an operator that returns its argument. If `code` is 1, shape inference does not know the dtype (infer.h).
+// Emits an operator that returns its argument. If `code` is 1, shape inference does not know the dtype of the result
+// (infer.h).
 taper_status taper_gpu_rule_identity(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {
     const taper_shape from = taper_gpu_shape(e, taper_node_in(node, 0)), to = taper_gpu_shape(e, &node->outputs[0]);

@@ -161,7 +161,8 @@ static taper_status list_devices(taper_nnapi_driver *driver, listed_device *list
     return TAPER_OK;
 }
 
-// Returns the selected device, or NULL.
+// Returns the device with this name, or the device at this index if `name` is NULL. Returns NULL if there is no such
+// device.
 static const listed_device *choose(const listed_device *list, uint32_t count, const char *name, unsigned index)
 {
     for (unsigned place = 0; place < 4; place++) {

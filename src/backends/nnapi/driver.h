@@ -45,7 +45,7 @@ TAPER_COLD taper_status taper_nnapi_fail(taper_nnapi_driver *driver, const char 
 // Checks a result of the function with this number in the list of functions. Returns TAPER_OK, or records the failure
 // and returns TAPER_DEVICE_LOST.
 TAPER_MUST_USE taper_status taper_nnapi_check(taper_nnapi_driver *driver, size_t function, int result);
-// Returns the description of the first failure, or NULL.
+// Returns the description of the first failure, or NULL if nothing has failed.
 const char *taper_nnapi_trouble(const taper_nnapi_driver *driver);
 const char *taper_nnapi_result_name(int result); // returns a name such as "OP_FAILED"
 

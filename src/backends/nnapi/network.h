@@ -21,7 +21,7 @@ typedef struct taper_network_operand {
     const void *immediate; // `bytes` bytes, allocated in the network's arena
     taper_tensor *tensor;  // tensor that is contiguous in NNAPI's order; owned reference
     size_t bytes;
-    uint32_t next; // 1 + the number of the previous immediate operand with the same hash, or 0
+    uint32_t next; // 1 + the number of the previous immediate operand with the same hash, or 0 if there is none
     bool is_image; // true if sizes are [N, H, W, C] of a tensor that is [N, C, H, W] in PyTorch
 } taper_network_operand;
 
@@ -37,7 +37,8 @@ typedef struct taper_network {
     taper_network_operand *operands;
     taper_network_operation *operations;
     size_t operand_count, operation_count, operand_capacity, operation_capacity;
-    uint32_t immediates[256];   // for each hash, 1 + the number of the last immediate operand with this hash, or 0
+    // For each hash, 1 + the number of the last immediate operand with this hash, or 0 if there is none.
+    uint32_t immediates[256];
     uint32_t *inputs, *outputs; // numbers of the operands that are inputs and outputs, allocated in the arena
     // True for each output whose sizes in the network are [N, H, W, C], while PyTorch's are [N, C, H, W]. For inputs,
     // is_image of the operands says this.

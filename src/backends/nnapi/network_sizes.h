@@ -21,7 +21,7 @@ typedef struct taper_size {
     taper_size_kind kind;
     uint32_t a, b;
     int64_t number;
-    uint32_t next; // 1 + the index of the previous size with the same hash, or 0
+    uint32_t next; // 1 + the index of the previous size with the same hash, or 0 if there is none
 } taper_size;
 
 typedef struct taper_network_sizes {

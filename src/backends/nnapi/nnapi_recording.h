@@ -15,7 +15,7 @@ typedef struct taper_nnapi_recorded_tensor {
     taper_dtype stored; // dtype of the elements in the network
     bool image;         // true if the tensor is [N, H, W, C] in the network
     // The members below are for a result. last: true if the result is channels-last in PyTorch too. quantized: true if
-    // it has a scale. sized: true if its sizes are known.
+    // the result has a scale. sized: true if the sizes of the result are known.
     bool last, quantized, sized;
     taper_dtype dtype;
     double scale;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The table of operators, and the walk over nodes.
+// The table of operators, and the loop over the nodes.
 #include "backends/nnapi/translate.h"
 
 #include <string.h>

@@ -61,7 +61,7 @@ taper_status taper_translate_paddings(taper_translator *t, const int32_t *number
 
 // ---- tensors
 
-// Sets the sizes of the operand, in its own order of dimensions.
+// Sets the sizes of the operand, in the operand's own order of dimensions.
 static taper_status set_sizes(taper_translator *t, const taper_shape *shape, const uint8_t *order,
                               taper_network_operand *operand)
 {
@@ -236,7 +236,7 @@ static taper_status state_of(taper_translator *t, const taper_ir_value *value, b
     return TAPER_OK;
 }
 
-// Adds a transpose of the 4-D operand `from`. If `image` is true, from NCHW to NHWC, otherwise from NHWC to NCHW.
+// Adds a transpose of the 4-D operand `from`: from NCHW to NHWC if `image` is true, otherwise from NHWC to NCHW.
 static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_t *turned)
 {
     static const int64_t orders[2][4] = {{0, 3, 1, 2}, {0, 2, 3, 1}};

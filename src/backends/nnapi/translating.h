@@ -94,14 +94,14 @@ TAPER_MUST_USE taper_status taper_translate_paddings(taper_translator *t, const 
 // set.
 TAPER_MUST_USE taper_status taper_translate_new_floats(taper_translator *t, size_t rank, const int64_t *sizes,
                                                        float **data, uint32_t *operand);
-// Makes an operand of a weight with its dimensions in this order (NULL: the tensor's order).
+// Makes an operand of a weight with its dimensions in the given order, or in the tensor's order if `order` is NULL.
 TAPER_MUST_USE taper_status taper_translate_weight(taper_translator *t, taper_tensor *tensor, const uint8_t *order,
                                                    uint32_t *operand);
 // Makes a constant of a tensor. Takes over the reference, also on failure.
 TAPER_MUST_USE taper_status taper_translate_add_tensor(taper_translator *t, taper_tensor *tensor, int32_t type,
                                                        double scale, int64_t zero_point, uint32_t *operand);
-// Makes an operand for an intermediate result with the type of `like`. It has the sizes of `shape`, in the operand's
-// own order, or the sizes of `like` if `shape` is NULL.
+// Makes an operand for an intermediate result with the type of `like`. The operand has the sizes of `shape`, in the
+// operand's own order, or the sizes of `like` if `shape` is NULL.
 TAPER_MUST_USE taper_status taper_translate_between(taper_translator *t, uint32_t like, const taper_shape *shape,
                                                     bool is_image, uint32_t *operand);
 TAPER_MUST_USE taper_status taper_translate_operation(taper_translator *t, int32_t code, const uint32_t *in,

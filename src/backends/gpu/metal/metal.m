@@ -15,7 +15,7 @@
 
 enum {
     APPLE = 0x106B, // PCI number of the vendor
-    OFFSETS = 256,  // alignment of buffers in the constant address space on Macs
+    OFFSETS = 256,  // alignment, in bytes, of buffers in the constant address space on Macs
     MOST_GROUPS = 1024 * 1024
 };
 

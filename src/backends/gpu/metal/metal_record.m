@@ -55,7 +55,8 @@ static taper_status make_pipeline(taper_metal *m, const taper_gpu_shader *shader
         return taper_metal_fail(m, "newComputePipelineStateWithFunction", error);
     }
     pipeline->threads = MTLSizeMake(constants[0], constants[1], constants[TAPER_GPU_TEAM]);
-    if ([pipeline->state maxTotalThreadsPerThreadgroup] < (NSUInteger)constants[0] * constants[1] * constants[TAPER_GPU_TEAM]) {
+    if ([pipeline->state maxTotalThreadsPerThreadgroup] <
+        (NSUInteger)constants[0] * constants[1] * constants[TAPER_GPU_TEAM]) {
         return taper_metal_fail(m, "fewer threads in a group than a kernel has", nil);
     }
     return TAPER_OK;
@@ -199,7 +200,7 @@ taper_status taper_metal_run(taper_gpu *gpu, taper_gpu_recorded *r, double *seco
         if (seconds == NULL) {
             return submit(m, r, 0, r->count, NULL);
         }
-        // The system measures the time of command buffers only, so each dispatch gets one.
+        // The system measures the time of command buffers only, so each dispatch gets a command buffer of its own.
         for (size_t i = 0; i < r->count; i++) {
             TAPER_TRY(submit(m, r, i, i + 1, &seconds[i]));
         }

@@ -21,10 +21,11 @@
 #else
 #define LOAD_VALUE(i) LOAD_3(i)
 #endif
-layout(constant_id = 11) const uint DEPTH = 16u; // vectors of a head
+layout(constant_id = 11) const uint DEPTH = 16u; // number of vectors of a head
 layout(constant_id = 12) const uint CAUSAL_SET = 0u;
 const bool CAUSAL = CAUSAL_SET != 0u;
-// 1: added to scores; 2: true for keys that count; 4: a query without keys gives zeros.
+// Flags for the use of the mask. 1: it is added to the scores; 2: it is true for keys that count. 4: a query without
+// keys gives zeros.
 layout(constant_id = 13) const uint MASK = 0u;
 
 #define MOST_DEPTH 16u

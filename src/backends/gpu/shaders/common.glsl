@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Shared by all shaders: bindings, parameters, and the steps after a kernel's computation. A tensor consists of vectors
 // of four elements of one of its dimensions (the packed one), and an index counts vectors. Lanes after the last element
-// are zero, and every kernel preserves this.
+// are zero, and every kernel keeps them zero.
 //
 // A kernel contains the code of the steps once for each vector that it stores. Kernels that store many vectors
 // therefore support fewer steps: with SOME_STEPS four, with PLAIN_STEPS four of the cheap ones. Only kernels with
@@ -13,7 +13,8 @@
 layout(local_size_x_id = 0, local_size_y_id = 1, local_size_z_id = 20) in;
 layout(constant_id = 20) const uint TEAM = 1u;
 #define TEAM_THREADS 128u // largest number of threads in a workgroup with teams
-layout(constant_id = 21) const uint SPREAD_SET = 0u; // the results of a thread are a workgroup apart
+// 1: consecutive results of a thread are gl_WorkGroupSize.x apart; 0: they are neighbours
+layout(constant_id = 21) const uint SPREAD_SET = 0u;
 const bool SPREAD = SPREAD_SET != 0u;
 layout(constant_id = 2) const uint OPERANDS = 0u; // bit 0: E exists; bit 1: F exists
 layout(constant_id = 3) const uint STEP_0 = 0u;
@@ -27,7 +28,7 @@ layout(constant_id = 10) const uint STEP_7 = 0u;
 
 layout(constant_id = 18) const uint HALF_SET = 0u; // vectors in memory are half precision; arithmetic is not
 const bool HALF = HALF_SET != 0u;
-const bool HALF_BY_HAND = HALF_SET == 2u; // for drivers on the CPU, where packHalf2x16 is slow
+const bool HALF_BY_HAND = HALF_SET == 2u; // for drivers that compute on the CPU, where packHalf2x16 is slow
 
 layout(constant_id = 19) const uint AXIS = 0u; // axis along which a workgroup extends: axes 0 and AXIS are swapped
 uvec3 this_thread()
@@ -40,11 +41,11 @@ uvec3 this_thread()
 layout(std430, binding = 0) writeonly buffer Out { float out_data[]; };
 #else
 layout(std430, binding = 0) writeonly buffer Out { uvec4 out_data[]; };
-uvec2 halves_of(vec4 v) // rounded to nearest, ties to even
+uvec2 halves_of(vec4 v) // returns the numbers as halves, rounded to nearest, ties to even
 {
     uvec4 bits = floatBitsToUint(v), a = bits & 0x7fffffffu;
     uvec4 h = (a - 0x38000000u + 0xfffu + ((a >> 13u) & 1u)) >> 13u;
-    // Results below 2^-14 count in units of 2^-24.
+    // Halves below 2^-14 are subnormal: they count in units of 2^-24.
     uvec4 small = floatBitsToUint(uintBitsToFloat(a) + 0.5) - 0x3f000000u;
     h = mix(h, small, lessThan(a, uvec4(0x38800000u)));
     h = mix(h, uvec4(0x7c00u), greaterThan(h, uvec4(0x7c00u)));
@@ -120,7 +121,7 @@ layout(std140, binding = 4) uniform Parameters
 #endif
 } p;
 
-vec4 hold(vec4 v, vec4 low, vec4 high) // preserves NaN
+vec4 hold(vec4 v, vec4 low, vec4 high) // clamps v to [low, high]; preserves NaN
 {
     v = mix(v, low, lessThan(v, low));
     return mix(v, high, greaterThan(v, high));
@@ -184,7 +185,7 @@ vec4 sine4(vec4 x, int quarter)
 #define INFINITE uintBitsToFloat(0x7f800000u)
 #define NOTHING uintBitsToFloat(0x7fc00000u)
 
-// Completes functions that GLSL defines only for positive arguments.
+// Completes a function r of v that GLSL defines only for positive v: the result is of_zero for 0, and NaN below 0.
 vec4 above_zero(vec4 v, vec4 of_zero, vec4 r)
 {
     r = mix(r, of_zero, equal(v, vec4(0.0)));
@@ -194,7 +195,7 @@ vec4 above_zero(vec4 v, vec4 of_zero, vec4 r)
 
 #ifdef ALL_STEPS
 
-// Returns the exact remainder, like fmod in C: divides the mantissa of a, eight bits at a time, by that of b.
+// Returns the exact remainder, like fmod in C: divides the mantissa of a, eight bits at a time, by the mantissa of b.
 float rest(float a, float b)
 {
     uint ua = floatBitsToUint(a) & 0x7fffffffu, ub = floatBitsToUint(b) & 0x7fffffffu;
@@ -205,7 +206,8 @@ float rest(float a, float b)
         return a;
     }
     uint ea = max(ua >> 23, 1u), eb = max(ub >> 23, 1u);
-    uint ma = ua - ((ea - 1u) << 23), mb = ub - ((eb - 1u) << 23); // with the leading one, if normal
+    // Mantissas, including the leading one of a normal number.
+    uint ma = ua - ((ea - 1u) << 23), mb = ub - ((eb - 1u) << 23);
     ma %= mb;
     for (uint left = ea - eb; left != 0u;) {
         uint bits = min(left, 8u);
@@ -384,7 +386,7 @@ vec4 step_with(uint code, vec4 v, vec4 low, vec4 high, vec4 e, vec4 f)
 #define OPERAND_F(i) LOAD_3(i)
 #endif
 #ifndef OUT_SCALARS
-uint out_shift = 0u; // added to the index of the vector
+uint out_shift = 0u; // number of vectors that finish() adds to the index of the vector that it stores
 
 // Applies the steps and stores the vector. In kernels with weights, E is in binding 3; other kernels also have F.
 void finish(vec4 v, uint n, uint y, uint x, uint group)
@@ -411,7 +413,7 @@ void finish(vec4 v, uint n, uint y, uint x, uint group)
         v = mix(vec4(0.0), v, lessThan(uvec4(0u, 1u, 2u, 3u), uvec4(p.tail)));
     }
     uint at = out_shift + p.out_offset + n * p.out_0 + y * p.out_1 + x * p.out_2;
-#ifdef OUT_NUMBERS // strides count elements; that of the group is between channels
+#ifdef OUT_NUMBERS // strides count elements; out_group is the stride of a channel
     uint lanes = group + 1u == p.groups ? p.tail : 4u;
     for (uint lane = 0u; lane < lanes; lane++) {
         out_data[at + (group * 4u + lane) * p.out_group] = v[lane];

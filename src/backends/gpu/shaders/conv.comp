@@ -7,9 +7,9 @@
 // EXACT: the numbers are 0 to 255 and -128 to 127, and the sums equal the sums of 32-bit integers. Up to 512 products
 // are exact as floats, and are then added to integers. A bias is two numbers of 16 bits.
 //
-// LANES: that many threads of a subgroup load packed weights for each other, because all threads of a workgroup need
-// the same ones. This is for devices on which loads cost more than exchanges. The sums of four products remain in
-// place, so that few of them occupy registers.
+// LANES: this number of threads of a subgroup load packed weights for each other, because all threads of a workgroup
+// need the same weights. This is for devices on which loads cost more than exchanges. The sums of four products remain
+// in place, so that few of them occupy registers.
 //
 // Teams (common.glsl): each thread takes every TEAM-th vector of channels, and the threads add their sums in the
 // workgroup's memory. This is for devices that need many threads when there are few results.
@@ -37,7 +37,7 @@ layout(constant_id = 15) const uint GUARDED_SET = 0u;
 const bool GUARDED = GUARDED_SET != 0u;
 layout(constant_id = 16) const uint BIASED_SET = 1u;
 const bool BIASED = BIASED_SET != 0u;
-// Strides apply to the result, so a tap may fall between pixels.
+// 1 for a transposed convolution: strides apply to the result, so a tap may fall between pixels.
 layout(constant_id = 17) const uint TRANSPOSED_SET = 0u;
 const bool TRANSPOSED = TRANSPOSED_SET != 0u;
 
@@ -76,7 +76,7 @@ void main()
     uint n = thread.z / p.parts;
     uint part = thread.z - n * p.parts;
     uint pixels = p.size_1 * p.size_2;
-#ifdef LANES // threads without a result still load for the others
+#ifdef LANES // threads without a result still load for the other threads
     uint mine = gl_SubgroupInvocationID % LANES, in_groups = p.in_groups, in_group = p.in_group;
     float outside = p.outside;
 #else

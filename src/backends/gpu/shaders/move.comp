@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies elements into another order. The result's elements are counted in six dimensions. The source has strides for
-// them, in elements; its packed dimension is addressed by vectors and lanes.
+// these dimensions, in elements; its packed dimension is addressed by vectors and lanes.
 //
 // With RESHAPED, the source has other dimensions: an element is found by its number, the sum of coordinates times
 // `count`. Otherwise `count` is subtracted from the coordinates first. Results are vectors of four elements of
@@ -81,7 +81,8 @@ void main()
     uint c3 = inner / p.size_4, c4 = inner - c3 * p.size_4;
     uint outer_1 = outer / p.size_2, c2 = outer - outer_1 * p.size_2;
     uint c0 = outer_1 / p.size_1, c1 = outer_1 - c0 * p.size_1;
-    // The index from the first five dimensions is common; the sixth differs from element to element.
+    // The first five dimensions give the same part of the index for all elements of this thread; the sixth dimension
+    // gives different parts.
     uint at = p.from_offset, lane = 0u;
     uint s0 = c0 - p.count_0, s1 = c1 - p.count_1, s2 = c2 - p.count_2, s3 = c3 - p.count_3, s4 = c4 - p.count_4;
     if (EDGE >= 2u) {

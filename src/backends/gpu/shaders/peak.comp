@@ -21,7 +21,7 @@ void main()
         }
         return;
     }
-    vec4 a = vec4(float(at)), b = a + 1.0, c = a + 2.0; // more would exceed the registers of a processor
+    vec4 a = vec4(float(at)), b = a + 1.0, c = a + 2.0; // more vectors would exceed the registers of a processor
     float x = p.low[0].x, y = p.high[0].x;
     for (uint i = 0u; i < ROUNDS; i++) {
         a = a * x + y;

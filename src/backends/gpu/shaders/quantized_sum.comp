@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Sums of two quint8 tensors by integers, as in QNNPACK: both are multiplied by factors, and the sum is shifted to the
-// right. Halves are rounded away from zero, as in the CPU's kernel (kernels/vector_u8_plain.h).
+// right. A number halfway between two integers is rounded away from zero, as in the CPU's kernel
+// (kernels/vector_u8_plain.h).
 #version 450
 #define OPERAND_E(i) vec4(0.0)
 #define OPERAND_F(i) vec4(0.0)

@@ -30,8 +30,8 @@ enum {
 typedef struct block {
     uint32_t begin, last, end; // indices of words: the label; the last instruction; the word after the last instruction
     uint32_t label;
-    uint32_t merge; // index of the merge instruction before the last instruction, or 0
-    uint32_t taken; // label that a constant condition selects, or 0
+    uint32_t merge; // index of the merge instruction before the last instruction, or 0 if there is none
+    uint32_t taken; // label that a constant condition selects, or 0 if no constant decides
     // GONE: not reached; EMPTY: not reached, but the end of a construct; LIVE: reached.
     enum { GONE, EMPTY, LIVE } state;
 } block;
@@ -315,7 +315,7 @@ static bool is_of_gone(cutting *c, size_t at)
 }
 
 // Calls of(c, block, in, begin, end) for all words after the header, block by block. `block` is NULL for words between
-// blocks. `in` is the id of the enclosing function, or 0.
+// blocks. `in` is the id of the enclosing function, or 0 outside of functions.
 static void walk(cutting *c, void (*of)(cutting *c, const block *b, uint32_t in, size_t begin, size_t end))
 {
     uint32_t in = 0;

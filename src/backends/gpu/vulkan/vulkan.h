@@ -59,12 +59,11 @@ taper_status taper_vulkan_check(taper_vulkan *vulkan, const char *function, VkRe
 #define TAPER_VULKAN(vulkan, function, ...)                                                                            \
     taper_vulkan_check(vulkan, "vk" #function, (vulkan)->call.function(__VA_ARGS__))
 
-// vulkan_memory.c
-// On drivers that compute on the CPU, buffers are slightly longer than requested, and views have sizes that are not
-// near a multiple of 64 KB. lavapipe takes bits 8 to 15 of a view's number of bytes as an image's number of levels. It
-// compiles a shader again if these bits are 0, or if a buffer's number of bytes is a power of two. In the next process,
-// lavapipe's cache does not find these shaders. Longer buffers shorten ResNet50's first run from 3.3 s to 2.5 s, and in
-// a second process from 1.5 s to 0.55 s.
+// The functions of vulkan_memory.c. On drivers that compute on the CPU, buffers are slightly longer than requested, and
+// views have sizes that are not near a multiple of 64 KB. lavapipe takes bits 8 to 15 of a view's number of bytes as an
+// image's number of levels. It compiles a shader again if these bits are 0, or if a buffer's number of bytes is a power
+// of two. In the next process, lavapipe's cache does not find these shaders. Longer buffers shorten ResNet50's first
+// run from 3.3 s to 2.5 s, and in a second process from 1.5 s to 0.55 s.
 enum { TAPER_VULKAN_VIEW_MORE = 256, TAPER_VULKAN_BUFFER_MORE = TAPER_VULKAN_VIEW_MORE + 4 };
 taper_status taper_vulkan_buffer_new(taper_gpu *gpu, uint64_t bytes, taper_gpu_use use, taper_gpu_buffer *buffer);
 void taper_vulkan_buffer_free(taper_gpu *gpu, taper_gpu_buffer *buffer);

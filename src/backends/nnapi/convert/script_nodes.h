@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Adds the nodes of a forward that calls NnapiModules. They are appended to e->block, like statements of a script.
+// Adds the nodes of a forward that calls NnapiModules. The nodes are appended to e->block, like statements of a script.
 #ifndef TAPER_NNAPI_SCRIPT_NODES_H
 #define TAPER_NNAPI_SCRIPT_NODES_H
 

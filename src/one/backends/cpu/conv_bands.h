@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/backends/cpu/conv_bands.h in a library for one model, which omits its code.
+// Replaces src/backends/cpu/conv_bands.h in a library for one model, which omits the code of that header.
 #ifndef TAPER_BACKENDS_CPU_CONV_BANDS_H
 #define TAPER_BACKENDS_CPU_CONV_BANDS_H
 
