@@ -57,13 +57,13 @@ typedef struct taper_compilation {
     size_t device_count;
     bool device_required; // true if a run must fail when the first device declines one of its segments
     size_t taken;         // number of segments that the first device accepted
-    // First operator that the first device declined, and its reason; both NULL if it declined none.
+    // First operator that the first device declined, and the reason; both NULL if the device declined no operator.
     const char *left, *left_why;
     const char *const *disabled; // names of the passes to skip
     size_t disabled_count;
     bool portable;        // true if the graphs will be written to a file
-    bool takes_gradients; // true if runs of the graphs record for gradients, so that operators must stay as they are
-    bool keeps_gradients; // true if the host may ask for gradients after runs; runs therefore record
+    bool takes_gradients; // true if runs record operators for gradients; some passes then leave operators as they are
+    bool keeps_gradients; // true if the host may ask for gradients after runs; runs therefore record their operators
     bool differentiated;  // used by differentiate.c: true after the graphs were examined
     // True if the graphs will be saved and not run, so that the compiler may compute scaled weights
     // (ir/scaled_storage.h).
@@ -72,7 +72,7 @@ typedef struct taper_compilation {
     // quantized.
     const taper_preparer *preparer;
     struct taper_shapes *shapes;      // known shapes of the graph that is offered; NULL to use only constants
-    const taper_converter *converter; // converter that is running, or NULL
+    const taper_converter *converter; // converter that is being executed, or NULL
     const struct taper_optimize_options *options; // options for the converter
     // List to which the emission of functions appends a source position for each debug handle. NULL if the functions
     // have no debug handles, or keep the handles of the module's file.
@@ -83,10 +83,12 @@ typedef struct taper_compilation {
     struct taper_clone_memo *detached;      // used by freeze.c: copies of constants without gradients
     struct taper_written_storages *written; // storages that graphs write to; used by written_storages.c
     int ranks_change; // used by known_ranks.c: 1 if no graph changes ranks in place, 2 if one does, 0 if unknown
-    // Used by constant_lists.c: 1 if no graph changes lists that it did not make, 2 if one does, 0 if unknown.
+    // Used by constant_lists.c: 1 if no graph changes lists that the graph did not make, 2 if one does, 0 if unknown.
     int lists_change;
-    int outside_written;            // 1: no graph writes to values from outside; 2: one does; 0: unknown
-    size_t folded_bytes, fold_work; // used by fold_tensors.c: bytes of all tensors it made, and elements it computed
+    // 1 if no graph writes to values from outside the graph, 2 if one does, 0 if unknown
+    int outside_written;
+    // Used by fold_tensors.c: bytes of all tensors that it made, and number of elements that it computed.
+    size_t folded_bytes, fold_work;
 } taper_compilation;
 
 // Functions for quantization after training (compiler/quantization.h). Facts about the values of forward are stored by
@@ -97,7 +99,7 @@ struct taper_quantized_layer;
 typedef struct taper_quantization taper_quantization;
 typedef struct taper_quantization_table {
     // Creates a quantization. The strings in the options must remain valid as long as the quantization exists.
-    // value_count: number of values of the graph after `prepare` and `adjust`.
+    // `value_count` is the number of values of the graph after `prepare` and `adjust`.
     taper_status (*create)(const taper_allocator *allocator, const struct taper_quantize_options *options,
                            uint32_t value_count, taper_quantization **quantization, taper_error *error);
     void (*destroy)(taper_quantization *quantization);
@@ -116,12 +118,12 @@ typedef struct taper_quantization_table {
     taper_status (*rewrite)(taper_quantization *quantization, taper_compilation *compilation, taper_graph *graph,
                             taper_val *root);
     size_t (*step_count)(const taper_quantization *quantization);
-    // Describes step number `index`. *value: number of the value with the float result. *made: number of the value with
-    // the quantized result, or UINT32_MAX if there is none.
+    // Describes step number `index`. *value receives the number of the value with the float result. *made receives the
+    // number of the value with the quantized result, or UINT32_MAX if there is none.
     void (*step)(const taper_quantization *quantization, size_t index, struct taper_quantized_layer *layer,
                  uint32_t *value, uint32_t *made);
-    // Returns true if the caller must quantize this parameter of forward. *scale and *zero_point are the results of the
-    // calibration.
+    // Returns true if the caller must quantize this parameter of forward. *scale and *zero_point receive the results of
+    // the calibration.
     bool (*parameter)(const taper_quantization *quantization, uint32_t value, double *scale, int64_t *zero_point);
 } taper_quantization_table;
 

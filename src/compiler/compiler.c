@@ -189,7 +189,8 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
                 continue;
             }
             TAPER_TRY(taper_charge(compilation->allocator, STEPS_A_NODE * (uint64_t)graph->node_count,
-                                   compilation->error)); // for the pass and the verifier, which read all nodes
+                                   // Steps of the pass and of the verifier, both of which read all nodes.
+                                   compilation->error));
             TAPER_TRY(passes[p].run(compilation, graph));
             const taper_status status = taper_graph_verify(graph, compilation->error);
             if (status != TAPER_OK) {

@@ -82,8 +82,8 @@ static bool changes_lists(const taper_block *block)
 
 static bool lists_change(taper_compilation *compilation)
 {
-    // Computed once for all graphs: 1 if none changes a list that it did not make, 2 if one does. The number remains
-    // correct, because no pass adds a node that changes a list.
+    // Computed once for all graphs: 1 if no graph changes a list that it did not make, 2 if a graph does. The number
+    // remains correct, because no pass adds a node that changes a list.
     if (compilation->lists_change == 0) {
         compilation->lists_change = 1;
         for (size_t g = 0; g < compilation->count; g++) {

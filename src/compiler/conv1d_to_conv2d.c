@@ -123,7 +123,7 @@ static bool is_line(const taper_compilation *compilation, const taper_ir_value *
     return false;
 }
 
-// Returns the 4-D value that was squeezed to this 3-D value, or NULL.
+// Returns the 4-D value that was squeezed to this 3-D value, or NULL if there is none.
 static taper_ir_value *image_of(const taper_compilation *compilation, const taper_ir_value *value)
 {
     const taper_node *node = value->node;

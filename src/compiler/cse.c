@@ -17,7 +17,7 @@ typedef struct entry {
     taper_node *node;
     uint64_t hash;
     uint64_t time;  // number of writes before this node
-    uint32_t below; // index + 1 of the next entry of the same bucket, or 0
+    uint32_t below; // index + 1 of the next entry of the same bucket, or 0 if there is none
 } entry;
 
 typedef struct table {
@@ -27,7 +27,7 @@ typedef struct table {
     uint64_t time;
     // Time when the innermost loop began; the loop's last iteration may have written anything since then.
     uint64_t loop_entry;
-    uint32_t *buckets;   // for each hash value: index + 1 of the newest entry, or 0
+    uint32_t *buckets;   // for each hash value: index + 1 of the newest entry, or 0 if the bucket is empty
     size_t bucket_count; // number of buckets, a power of two
     entry *entries;
     size_t entry_count, entry_capacity;
@@ -232,7 +232,7 @@ static bool may_be_one(const table *t, const taper_ir_value *a, const taper_ir_v
     if (!taper_aliases_escapes(t->aliases, b) || (!later_trip && !taper_aliases_escapes(t->aliases, a))) {
         return true;
     }
-    // Two equal views share their memory, merged or not.
+    // Two equal views share their memory whether or not this pass merges them.
     const bool view = a->node->kind == TAPER_NODE_OP && !taper_value_is_fresh(a);
     return view ? !taper_value_object_handed_on(b) || (!later_trip && !taper_value_object_handed_on(a))
                 : !taper_value_memory_handed_on(b) || (!later_trip && !taper_value_memory_handed_on(a));

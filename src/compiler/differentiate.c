@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces requests for gradients by the nodes that compute them. Nothing then records runs, the gradients are planned
-// and optimized like other nodes, and layers may run on a device. Either all requests of a model are replaced or none,
-// because a model with a request that remains records all its runs.
+// Replaces requests for gradients by the nodes that compute them. Runs are then not recorded on a tape, the gradients
+// are planned and optimized like other nodes, and layers may run on a device. Either all requests of a model are
+// replaced or none, because a model with a request that remains records all its runs.
 #include "compiler/differentiate.h"
 
 #include "base/charge.h"
 #include "ops/list/op_table.h"
 
 enum {
-    MOST_ASKS = 16,        // largest number of requests of a model
-    MOST_USES = 256,       // largest number of uses of a container that are read
-    MOST_COMPOSITIONS = 8, // rounds of replacing operators by compositions, which may consist of compositions again
-    MOST_NODES = 1 << 16   // largest number of nodes of a graph with a request
+    MOST_ASKS = 16,  // largest number of requests of a model
+    MOST_USES = 256, // largest number of uses of a container that are read
+    // Largest number of rounds of replacing operators by compositions, which may contain compositions again.
+    MOST_COMPOSITIONS = 8,
+    MOST_NODES = 1 << 16 // largest number of nodes of a graph with a request
 };
 
 typedef struct asks {

@@ -15,7 +15,7 @@ enum {
     TAPER_AHEAD_REACHED = 1, // an output of the request depends on the value
     TAPER_AHEAD_NEEDS = 2,   // the value needs a gradient, because it was computed from a leaf
     TAPER_AHEAD_WANTED = 4,  // the value is an input of the request, or was computed from one
-    TAPER_AHEAD_ASKED = 8,   // an input of the request
+    TAPER_AHEAD_ASKED = 8,   // the value is an input of the request
     TAPER_AHEAD_USED = 16,   // an operator with a derivative has used the value before the value needed a gradient
     TAPER_AHEAD_OVERWRITTEN =
         32,                // an in-place operator has written to the value; later users take the operator's result
@@ -36,7 +36,7 @@ typedef struct taper_ahead {
     taper_node *ask;    // the call of aten::grad
     taper_block *block; // block that contains the call `ask`
     const taper_node *outputs, *inputs;
-    const taper_node *grads_given; // list of given gradients, or NULL
+    const taper_node *grads_given; // list of given gradients, or NULL if none are given
     bool allows_unused;            // the argument allow_unused
     const char *why;               // reason why the request remains a call; NULL if it is replaced
     size_t value_count; // number of entries in `facts`, `grads` and `shapes`; values made later have larger numbers
@@ -47,8 +47,8 @@ typedef struct taper_ahead {
     bool composes;         // true if some operator must first be replaced by its composition
     taper_ir_value *others[TAPER_AHEAD_OTHERS]; // tensors from outside that operators with derivatives use
     size_t other_count;
-    taper_ir_value **grads;  // by number of the value: its gradient so far, or NULL
-    taper_ir_value **shapes; // by number of the value: a value with its sizes and dtype, or NULL
+    taper_ir_value **grads;  // for each number of a value: the value's gradient so far, or NULL if it has none yet
+    taper_ir_value **shapes; // for each number of a value: a value with its sizes and dtype, or NULL if none was made
     taper_node *before;      // the node before all nodes that are made, a constant that nothing uses
     taper_ir_value *made;    // the list of the gradients
 } taper_ahead;
@@ -77,7 +77,7 @@ static inline void taper_ahead_decline(taper_ahead *a, const char *why)
 bool taper_ahead_read_flag(const taper_node *node, size_t index, bool otherwise, bool *flag);
 // Reads the flags create_graph and retain_graph of a request. Returns false if the flags are not constant.
 bool taper_ahead_read_flags(const taper_node *ask, bool *creates, bool *keeps);
-// Returns the tensor that the value is: follows the value back through operators that return their argument
+// Returns the tensor that the value stands for: follows the value back through operators that return their argument
 // (requires_grad_ and unwrapping).
 taper_ir_value *taper_ahead_root(taper_ir_value *value);
 bool taper_ahead_returns_argument(const taper_node *node); // true for the operators that taper_ahead_root follows

@@ -160,7 +160,7 @@ static taper_status add_to_item(const taper_ahead_maker *m, taper_ir_value *view
     return add_to_view(m, view, grad);
 }
 
-// An operator that cuts views out of its argument: the gradients of the views are added to the same views of the
+// Visits an operator that cuts views out of its argument: adds the gradients of the views to the same views of the
 // argument's gradient.
 static taper_status visit_cut(const taper_ahead_maker *m, const results *r)
 {
@@ -329,8 +329,8 @@ static uint32_t last_made_user(const taper_ahead *a, const taper_ir_value *value
     return last;
 }
 
-// A second value for a tensor's sizes is not needed if the tensor's elements are read after the last use of this value,
-// or only a few nodes before it. This function removes such second values.
+// A second value for a tensor's sizes is not needed if the tensor's elements are read after the last use of this second
+// value, or only a few nodes before it. This function removes such second values.
 static void leave_shapes(const taper_ahead *a)
 {
     enum { FEW = 16 };

@@ -60,7 +60,7 @@ static void reach_back(const taper_ahead *a)
 // ---- one node
 
 // Returns true if the operator certainly gives floats. An argument that names a dtype is considered. Sets *stops to
-// true if it certainly gives none, so that its results need no gradient.
+// true if the operator certainly gives no floats, so that its results need no gradient.
 static bool gives_floats(const taper_ahead *a, const taper_node *node, bool *stops)
 {
     double number;

@@ -304,8 +304,8 @@ static taper_status emit_loop(emitter *e, const taper_node *node)
     return drop_clears(e, body);
 }
 
-// Returns the instruction that replaces a call of this operator, or -1. From bytecode version 8 on, some operators are
-// instructions. warn is the instruction WARN in all versions.
+// Returns the instruction that replaces a call of this operator, or -1 if no instruction does. From bytecode version 8
+// on, some operators are instructions. warn is the instruction WARN in all versions.
 static int instruction_of(const emitter *e, const taper_schema *schema)
 {
     const int instruction = taper_bytecode_instruction_of(schema->name, schema->overload);

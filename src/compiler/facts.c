@@ -146,7 +146,8 @@ static bool dtype_of_op(const taper_dtypes *dtypes, const taper_node *node, tape
     }
     const taper_ir_value *first = taper_node_in(node, 0);
     if (node->schema->in_place && !taper_node_has(node, TAPER_OP_RESIZES | TAPER_OP_REPLACES)) {
-        return taper_known_dtype(dtypes, first, dtype); // self keeps its dtype; RESULT is for the functional form
+        // An in-place operator keeps the dtype of self; the fact RESULT is about the form that is not in place.
+        return taper_known_dtype(dtypes, first, dtype);
     }
     switch ((taper_op_result)TAPER_FIELD(taper_node_facts(node), RESULT)) {
     case TAPER_RESULT_SAME:

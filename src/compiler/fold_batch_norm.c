@@ -86,7 +86,7 @@ static taper_status scaled_weight(taper_compilation *compilation, taper_tensor *
 }
 
 // Makes a new weight. *scales receives an array in which the caller stores a factor for each row of the weight, or
-// NULL. If it is NULL, the weight is a copy that the caller changes.
+// NULL. If *scales is NULL, the weight is a copy that the caller changes.
 static taper_status new_weights(taper_compilation *compilation, const taper_layer *layer, bool rows,
                                 taper_tensor **weight, taper_tensor **bias, double **scales)
 {

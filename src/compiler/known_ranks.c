@@ -296,7 +296,8 @@ static void look_at_append(ranks *r, const taper_node *append)
     }
 }
 
-// Returns the value from which all tensors of an elementwise operator have their rank, or NULL.
+// Returns the value from which all tensors of an elementwise operator have their rank, or NULL if there is no such
+// value.
 static const taper_ir_value *source_of_operands(const ranks *r, const taper_node *node)
 {
     const taper_ir_value *source = NULL;

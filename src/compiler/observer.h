@@ -24,7 +24,8 @@ typedef struct taper_qparams {
     int64_t zero_point;
 } taper_qparams;
 
-// Adds `count` elements of the observed value. If one of them is not finite, *finite becomes false and none is added.
+// Adds `count` elements of the observed value. If one of them is not finite, *finite becomes false and no element is
+// added.
 TAPER_MUST_USE taper_status taper_observer_add(taper_observer *observer, const taper_allocator *allocator,
                                                const float *x, size_t count, bool *finite, taper_error *error);
 // Computes the range to cover. percentile: percentage of the elements that the range must contain, 0 to 100; only for

@@ -39,8 +39,8 @@ taper_rank taper_rank_of(const taper_ir_value *value);
 // Returns the only rank that a check of the value accepts, or -1 without such a check. Exported programs, for example,
 // check their inputs at the start (check_ranks.c).
 int64_t taper_checked_rank(const taper_ir_value *value);
-// Returns true if the value has two dimensions or its computation raises. The search also follows reductions and slices
-// of images.
+// Returns true if the value has two dimensions or if computing it raises an error. The search also follows reductions
+// and slices of images.
 bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value);
 taper_status taper_pass_dissolve_containers(taper_compilation *compilation, taper_graph *graph);
 taper_status taper_pass_peephole(taper_compilation *compilation, taper_graph *graph);

@@ -18,7 +18,8 @@ static bool is_bool(const taper_node *node, size_t index, bool flag)
     return value != NULL && value->tag == TAPER_BOOLEAN && value->as.b == flag;
 }
 
-// Returns the index of the input that the node returns unchanged, or -1. Only operators on ints and bools are examined.
+// Returns the index of the input that the node returns unchanged, or -1 if there is no such input. Only operators on
+// ints and bools are examined.
 static int unchanged_number(const taper_node *node)
 {
     if (taper_node_calls(node, TAPER_OP(aten_add_int))) {

@@ -6,7 +6,8 @@
 
 #include "ir/tensor_def.h"
 
-enum { ARGUMENTS = 7 }; // number of: params, has_biases, num_layers, dropout, train, bidirectional, batch_first
+// Number of these arguments: params, has_biases, num_layers, dropout, train, bidirectional, batch_first.
+enum { ARGUMENTS = 7 };
 
 static bool is_bool(taper_val value, bool wanted)
 {

@@ -119,7 +119,7 @@ static const class_slots *class_of(pruning *p, const taper_graph *graph, const t
 }
 
 // Marks all slots of an object that is used for anything except access to its attributes. Operators on enums and
-// containers of modules may read any attribute, and so may a caller.
+// containers of modules may read any attribute, and so may a caller that gets the object.
 static void mark_whole(pruning *p, const taper_node *user, const class_slots *owner)
 {
     bool leaf = user != NULL && taper_node_calls_any(user, TAPER_OP(prim_ModuleContainerIndex_list));

@@ -7,7 +7,7 @@
 //
 // The rules are the same as in PyTorch's quantize_fx for QNNPACK, with one difference. An activation that clamps
 // (relu6, hardtanh, clamp) is merged into the layer before it. The result of the layer then has the clamped range, and
-// no integers are wasted on numbers outside it.
+// no integers are wasted on numbers outside that range.
 //
 // All data is stored by the numbers of values, which are equal in every draft of a file that was prepared in the same
 // way. One draft is planned and calibrated; other drafts are rewritten with the data of this draft.

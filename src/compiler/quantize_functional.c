@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Replaces x += y and similar operators in place by their functional forms if x has no other users, because steps have
-// no in-place forms. The pass remove_mutation does not change operators on two tensors, because it does not know their
-// dtypes. Here the first run has shown that both tensors are float.
+// no in-place forms. The pass remove_mutation does not change operators on two tensors, because that pass does not know
+// the dtypes. Here the first run has shown that both tensors are float.
 #include "compiler/quantization.h"
 
 static bool is_float(const taper_quantization *q, const taper_ir_value *value)

@@ -35,7 +35,7 @@ static bool is_vector(const taper_tensor *tensor, int64_t length)
     return tensor != NULL && tensor->rank == 1 && tensor->sizes[0] == length;
 }
 
-// Returns the int8 tensor from which the weight of a layer is dequantized, or NULL.
+// Returns the int8 tensor from which the weight of a layer is dequantized, or NULL if there is no such tensor.
 static taper_tensor *weight_of(const taper_recomposer *r, const taper_node *node, taper_recomposed_layer *layer)
 {
     double n[2];

@@ -328,9 +328,9 @@ static bool is_used_outside(const taper_ir_value *value, const taper_block *body
     return false;
 }
 
-// Finds the arguments of the body's nodes that come from outside of the body, and returns their number. They become
-// inputs of the segment, unless `segment` is NULL. A list stores the index of its first argument, which its users need
-// (ops/call/segment.c).
+// Finds the arguments of the body's nodes that come from outside of the body, and returns their number. These arguments
+// become inputs of the segment, unless `segment` is NULL. A list stores the index of its first argument, which its
+// users need (ops/call/segment.c).
 static size_t take_inputs(taper_node *segment, const taper_block *body)
 {
     size_t count = 0;
