@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Builds flatbuffers from the end. Positions are distances from the end, which do not change when bytes are prepended.
 // The file ends at a multiple of the largest alignment, so a distance is aligned if and only if the position in the
-// file is.
+// file is aligned.
 #include "format/flatbuffer_build.h"
 
 #include <assert.h>

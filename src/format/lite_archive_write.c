@@ -130,8 +130,8 @@ static taper_status remember_constants(writer *w)
     return TAPER_OK;
 }
 
-// Returns the copied record that contains this storage, or NULL. Each record is returned only once: two equal storages
-// must remain two.
+// Returns the copied record that contains this storage, or NULL if no copied record contains it. Each record is
+// returned only once: two equal storages must remain two.
 static const taper_zip_entry *take_copied(writer *w, const taper_storage *storage)
 {
     const size_t folder = strlen(w->constants.folder);

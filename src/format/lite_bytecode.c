@@ -35,7 +35,7 @@ typedef struct reader {
     } opcodes[CACHED_NAMES];
     size_t instructions;  // number of instructions in the whole file
     uint64_t text_budget; // characters of type strings that may still be parsed
-    const char *function; // name of the function being read, or NULL
+    const char *function; // name of the function being read, or NULL if no function is being read
     taper_error *error;
 } reader;
 
@@ -60,7 +60,7 @@ static const taper_tuple *as_tuple(taper_val value)
     return value.tag == TAPER_TUPLE ? value.as.tuple : NULL;
 }
 
-// Returns the value for a key in a tuple of (key, value) pairs, or None.
+// Returns the value for a key in a tuple of (key, value) pairs, or None if the key is missing.
 static taper_val lookup(const reader *r, const taper_tuple *pairs, const char *key)
 {
     // Each lookup is charged, because all functions may share one long tuple.
@@ -102,7 +102,8 @@ static taper_status intern(reader *r, taper_val value, interned **found)
     const uint64_t hash = taper_hash_bytes(0, &string, sizeof string);
     taper_lookup_entry *known = taper_lookup_find(&r->lookup, hash, same_string, string);
     if (known != NULL) {
-        *found = (interned *)(uintptr_t)known->item; // the map's items are const; this one was made below
+        // The map's items are const, but this item was allocated below and may be changed.
+        *found = (interned *)(uintptr_t)known->item;
         return TAPER_OK;
     }
     if (memchr(string->data, '\0', string->length) != NULL) {

@@ -2,7 +2,7 @@
 // Converts functions to bytecode.pkl. lite_bytecode.c describes the layout of this file.
 #include "format/lite_bytecode_write.h"
 
-// First bytecode version with schemas, and first one with numbers of arguments.
+// First bytecode version with schemas, and first bytecode version with numbers of arguments.
 enum { SCHEMAS_SINCE = 5, COUNTS_SINCE = 6 };
 
 // Nesting depth of a constant, and of the default of an argument, in the pickle.

@@ -25,7 +25,7 @@ typedef struct writer {
     taper_zip *source;
     taper_type_scope *scope;
     ranges *ranges;  // ranges of each source
-    uint32_t *slots; // for each place of a call: memo slot of its frames + 1, or 0
+    uint32_t *slots; // for each place of a call: memo slot of its frames + 1, or 0 before they are written
 } writer;
 
 // ---- ranges
@@ -80,7 +80,7 @@ static taper_status read_ranges(writer *w, uint32_t source, ranges *r)
     return status == TAPER_ERROR_RESOURCE ? taper_fail_memory(w->p->error) : TAPER_OK;
 }
 
-// Returns the tag of the range that contains a place, or -1.
+// Sets *tag to the tag of the last range that begins at or before the place, or to -1 if there is no such range.
 static taper_status tag_of(writer *w, const taper_module_place *place, int64_t *tag)
 {
     ranges *r = &w->ranges[place->source];

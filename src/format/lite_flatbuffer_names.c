@@ -13,7 +13,8 @@ taper_status taper_fb_name_at(taper_fb_reader *r, size_t at, taper_fb_name **nam
     const uint64_t hash = taper_hash_bytes(0, &at, sizeof at);
     const taper_lookup_entry *known = taper_lookup_find(&r->names, hash, same_name, &at);
     if (known != NULL) {
-        *name = (taper_fb_name *)(uintptr_t)known->item; // the map's items are const; this one was made below
+        // The map's items are const, but this item was allocated below and may be changed.
+        *name = (taper_fb_name *)(uintptr_t)known->item;
         return TAPER_OK;
     }
     taper_fb_string string;

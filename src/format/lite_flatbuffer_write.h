@@ -39,7 +39,7 @@ typedef struct taper_fb_writer {
 
 #define TAPER_FB_OPEN SIZE_MAX
 
-// Adds an ivalue and returns its index in *index. value: position of its content.
+// Adds an ivalue and returns its index in *index. value: position of the ivalue's content.
 TAPER_MUST_USE taper_status taper_fb_add(taper_fb_writer *w, taper_fb_kind kind, taper_fbb_ref value, uint32_t *index);
 
 // ---- lite_flatbuffer_write_values.c: returns the index of a value, which is written if it was not written before

@@ -163,7 +163,7 @@ typedef struct taper_module {
     // Call stacks to write. NULL if the debug handles refer to records of the module's file.
     const taper_module_callstacks *callstacks;
 
-    struct taper_pt2_program *exported; // program of torch.export (pt2_program.h), or NULL
+    struct taper_pt2_program *exported; // program of torch.export (pt2_program.h), or NULL for files of other kinds
     void (*release_exported)(struct taper_pt2_program *exported);
 
     taper_obj *blob; // object that owns the file's bytes; a reference
@@ -177,7 +177,7 @@ static inline bool taper_module_has_bytecode(const taper_module *module)
 }
 
 // taper_module_sort_extras sorts the extra files by name. A reader calls it after the last extra file.
-// taper_module_find_extra returns the extra file with this name, or NULL.
+// taper_module_find_extra returns the extra file with this name, or NULL if there is none.
 TAPER_MUST_USE taper_status taper_module_sort_extras(taper_module *module, taper_error *error);
 const taper_module_extra *taper_module_find_extra(const taper_module *module, const char *name);
 
@@ -189,7 +189,7 @@ TAPER_MUST_USE taper_status taper_module_init(const taper_allocator *allocator, 
 void taper_module_free(taper_module *module);
 void taper_module_drop_functions(taper_module *module);
 
-// The bytes of a file, which all storages that borrow them share. It is an object, so that a storage can own a
+// The bytes of a file, which all storages that borrow them share. A blob is an object, so that a storage can own a
 // reference. Release it with taper_obj_release(&blob->head).
 typedef struct taper_blob {
     // Head of an object with tag TAPER_BLOB and no heap; head and destroy together have the layout of taper_blob_head.
@@ -201,7 +201,7 @@ typedef struct taper_blob {
     void (*release)(void *user); // called with `user` when borrowed bytes are no longer used; may be NULL
     void *user;
     taper_mapping mapping; // mapping of the file; its data is NULL if there is none
-    void *owned;           // block of `size` bytes that the blob frees, or NULL
+    void *owned;           // block of `size` bytes that the blob frees, or NULL if it frees none
 } taper_blob;
 
 // Returns the kind of a storage that borrows the blob's bytes.

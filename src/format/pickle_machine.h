@@ -12,7 +12,7 @@
 #include "base/reader.h"
 #include "ir/tensor_def.h"
 
-// A slot of the stack or of the memo. It owns its value.
+// A slot of the stack or of the memo. A slot owns its value.
 typedef struct taper_pickle_slot {
     taper_val value;
     uint32_t memo;  // for a stack slot: number of the memo slot that shares the value, or TAPER_PICKLE_NO_MEMO
@@ -65,7 +65,7 @@ typedef struct taper_pickle {
     size_t mark_count, mark_capacity;
     taper_pickle_global *globals;
     size_t global_count, global_capacity;
-    taper_storage *empty; // storage that all tensors without elements share, or NULL
+    taper_storage *empty; // storage that all tensors without elements share, or NULL before the first such tensor
     uint64_t checked;     // number of container items that were read to set element types
     taper_error *error;
 } taper_pickle;

@@ -20,8 +20,8 @@ static taper_status empty_storage(taper_pickle *p, taper_storage **storage)
 }
 
 // Makes a storage from the tuple ("storage", storage class, key, location, number of elements). Before PyTorch 1.3 the
-// tuple has None as a sixth item. The location is the device of the saved tensor. It is ignored, unless it is the
-// device meta, whose tensors have no bytes.
+// tuple has None as a sixth item. The location is the device of the saved tensor. The location is ignored, unless it is
+// the device meta, whose tensors have no bytes.
 taper_status taper_pickle_storage(taper_pickle *p, taper_val id)
 {
     const size_t count = id.tag == TAPER_TUPLE ? id.as.tuple->count : 0;

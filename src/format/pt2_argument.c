@@ -39,7 +39,7 @@ static const uint8_t form_kinds[] = {
 
 static const struct {
     char name[22];
-    uint8_t form, lists; // form; number of list levels around it
+    uint8_t form, lists; // form; number of list levels around the form
 } alternatives[] = {
     {"as_none", FORM_NONE, 0},
     {"as_name", FORM_NAME, 0},

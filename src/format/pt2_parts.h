@@ -22,7 +22,7 @@ typedef struct taper_pt2_spec {
     bool persistent;
     bool named;         // true if the argument must be a named value; false if it may also be a constant
     const char *value;  // name of the value, or NULL for a constant
-    const char *target; // name of the weight, buffer or input that the entry refers to, or NULL
+    const char *target; // name of the weight, buffer or input that the entry refers to, or NULL if it refers to none
 } taper_pt2_spec;
 
 typedef struct taper_pt2_fields {

@@ -170,7 +170,8 @@ typedef enum taper_pt2_input_kind {
 typedef struct taper_pt2_input {
     uint8_t kind; // a taper_pt2_input_kind
     bool persistent;
-    const char *target;             // name of the weight or constant that the input stands for, or NULL
+    // Name of the weight or constant that the input stands for, or NULL if it stands for none.
+    const char *target;
     const taper_pt2_weight *weight; // the weight that `target` names; never NULL for PARAMETER, BUFFER, TENSOR, OBJECT
     // If the input is a tensor of a Python subclass, the weight is its first part, and this is the number of bytes of
     // ".PART" at the end of the weight's name. Otherwise 0.
@@ -190,8 +191,9 @@ typedef enum taper_pt2_output_kind {
 } taper_pt2_output_kind;
 
 typedef struct taper_pt2_output {
-    uint8_t kind;                // a taper_pt2_output_kind
-    const char *target;          // name of the buffer, parameter or input that gets the new value, or NULL
+    uint8_t kind; // a taper_pt2_output_kind
+    // Name of the buffer, parameter or input that gets the new value, or NULL if there is none.
+    const char *target;
     size_t input;                // index of the input that gets the new value, if there is a target
     taper_pt2_argument argument; // the output in the graph
 } taper_pt2_output;

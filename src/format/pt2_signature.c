@@ -92,8 +92,8 @@ static taper_status spec_member(taper_pt2 *r, const taper_json_text *name, void 
                               (int)taper_min_size(name->length, 100), name->at);
     }
     s->found = true;
-    // The first entry of each table is for the caller's inputs or outputs. Its argument may be any argument. The
-    // arguments of the other entries must be named values.
+    // The first entry of each table is for the caller's inputs or outputs. The argument of that entry may be any
+    // argument. The arguments of the other entries must be named values.
     *s->spec = (taper_pt2_spec){.kind = found->kind, .persistent = true, .named = found != s->roles->rows};
     return taper_pt2_members(r, spec_body, s->spec);
 }

@@ -370,7 +370,7 @@ static taper_status finish(taper_pt2 *r)
     return TAPER_OK;
 }
 
-// Returns the record whose name is the concatenation of the three texts, or NULL.
+// Returns the record whose name is the concatenation of the three texts, or NULL if there is none.
 static const taper_zip_entry *find(const taper_pt2 *r, const char *before, const char *name, size_t length,
                                    const char *behind)
 {
@@ -415,7 +415,7 @@ static int compare(const char *weight, const char *name, size_t length, char las
     return order != 0 ? order : (int)(unsigned char)weight[length] - (int)(unsigned char)last;
 }
 
-// Returns the first weight whose name begins with `name` followed by the byte `last`, or NULL.
+// Returns the first weight whose name begins with `name` followed by the byte `last`, or NULL if there is none.
 static const taper_pt2_weight *find_beginning(const taper_pt2_program *program, const char *name, char last)
 {
     const size_t length = strlen(name);

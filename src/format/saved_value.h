@@ -15,7 +15,7 @@ size_t taper_saved_dict_type(taper_dict *dict, const taper_type *type);
 // Parses a device such as "cuda:1", or "cuda" with a separate index (-1 for none).
 bool taper_saved_device(const char *text, size_t length, int index, taper_val *device);
 
-// Writes the text of a device. Returns false if its kind is unknown.
+// Writes the text of a device. Returns false if the kind of the device is unknown.
 enum { TAPER_SAVED_DEVICE = 24 };
 bool taper_saved_device_text(taper_val device, char text[TAPER_SAVED_DEVICE]);
 

@@ -216,8 +216,8 @@ static taper_status lower_short(lowering *l, taper_block *block, size_t pc, size
 
 static taper_status lower_range(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, int depth);
 
-// Lowers the instructions from pc to before `end` into `block`. They must leave exactly `want` values (SIZE_MAX: any
-// number) above `floor` on the stack, which become the results of the block.
+// Lowers the instructions from pc to before `end` into `block`. The instructions must leave exactly `want` values
+// (SIZE_MAX: any number) above `floor` on the stack, which become the results of the block.
 static taper_status lower_block(lowering *l, taper_block *block, size_t pc, size_t end, size_t floor, size_t want,
                                 int depth)
 {

@@ -17,10 +17,10 @@ typedef struct taper_bytecode_stack {
     size_t count;
 } taper_bytecode_stack;
 
-// Returns the number of arguments. given: the number in the file, or -1. The result is at most the number of the
-// schema's arguments, unless the schema is variadic (vararg), but it may exceed the height of the stack. *dropped
-// receives the number of values on the stack, above the arguments, that must be ignored. Each of these values is
-// None: it belongs to an argument that the operator no longer has.
+// Returns the number of arguments. given: the number in the file, or -1 if the file has none. The result is at most the
+// number of the schema's arguments, unless the schema is variadic (vararg), but it may exceed the height of the stack.
+// *dropped receives the number of values on the stack, above the arguments, that must be ignored. Each of these values
+// is None: it belongs to an argument that the operator no longer has.
 int64_t taper_bytecode_argument_count(const taper_bytecode_stack *stack, const taper_schema *schema, int64_t given,
                                       size_t *dropped);
 

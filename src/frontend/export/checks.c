@@ -146,7 +146,7 @@ static taper_status check_tensor(checking *c, taper_ir_value *x, const taper_pt2
     return TAPER_OK;
 }
 
-// Checks an argument that is not a tensor. It must equal the constant in the program.
+// Checks an argument that is not a tensor. The argument must equal the constant in the program.
 static taper_status check_constant(checking *c, taper_ir_value *x, const taper_pt2_argument *argument)
 {
     taper_export_lowering *l = c->l;

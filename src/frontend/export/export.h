@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns exported programs (torch.export) into graphs. The program becomes a module with the method forward. Its root
-// has parameters, buffers and constants as attributes, in submodules according to the dots in their names. The
-// parameters of forward are the leaves of the arguments' pytree, and the result is built as a pytree. Symbolic sizes
-// are integers that nodes compute. If there are several programs, each becomes a method, and its attributes are in a
-// submodule with the name of the program.
+// Turns exported programs (torch.export) into graphs. The program becomes a module with the method forward. The
+// module's root has parameters, buffers and constants as attributes, in submodules according to the dots in their
+// names. The parameters of forward are the leaves of the arguments' pytree, and the result is built as a pytree.
+// Symbolic sizes are integers that nodes compute. If there are several programs, each becomes a method, and the
+// program's attributes are in a submodule with the name of the program.
 #ifndef TAPER_FRONTEND_EXPORT_H
 #define TAPER_FRONTEND_EXPORT_H
 

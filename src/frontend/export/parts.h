@@ -23,7 +23,7 @@ typedef struct taper_export_lowering {
 // The values of one graph.
 typedef struct taper_export_scope {
     const taper_pt2_graph *graph;
-    taper_ir_value **values; // for each value of the graph: value that was made, or NULL
+    taper_ir_value **values; // for each value of the graph: value that was made, or NULL before it is made
     bool *used;              // for each value of the graph: true if a node or the graph's result uses it
 } taper_export_scope;
 
@@ -36,8 +36,8 @@ TAPER_COLD taper_status taper_export_refuse(const taper_export_lowering *l, cons
 TAPER_MUST_USE taper_status taper_export_value(taper_export_lowering *l, const taper_export_scope *scope,
                                                const taper_pt2_argument *argument, const taper_type *type,
                                                taper_ir_value **value);
-// Returns the node's argument with this name, or NULL. If the file has no names of arguments, returns the argument at
-// this position.
+// Returns the node's argument with this name, or NULL if there is none. If the file has no names of arguments, returns
+// the argument at this position.
 const taper_pt2_argument *taper_export_argument(const taper_pt2_node *node, const char *name, size_t position);
 // Records `value` as the value of output number `index` of the node. Does nothing if the node lacks this output, or the
 // output is not a value.
@@ -66,14 +66,14 @@ TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper
                                                  const char *target, bool *done);
 // ---- autocast.c: casts before operators inside autocast
 
-// Casts the node's arguments if autocast casts them. op: the operator, or NULL. name: its name, such as "aten::linear".
-// *kept receives the values before the casts, or NULL if nothing is cast. The caller passes *kept to
-// taper_export_uncast after the node is lowered.
+// Casts the node's arguments if autocast casts them. op: the operator, or NULL if this build lacks the overload. name:
+// the operator's name, such as "aten::linear". *kept receives the values before the casts, or NULL if nothing is cast.
+// The caller passes *kept to taper_export_uncast after the node is lowered.
 TAPER_MUST_USE taper_status taper_export_autocast(taper_export_lowering *l, taper_export_scope *scope,
                                                   const taper_op *op, const char *name, taper_ir_value ***kept);
 void taper_export_uncast(const taper_export_lowering *l, taper_export_scope *scope, taper_ir_value **kept);
 
-// ---- composed.c: targets that several operators implement; *done as above
+// ---- composed.c: targets that several operators implement; *done as for special.c
 TAPER_MUST_USE taper_status taper_export_composed(taper_export_lowering *l, taper_export_scope *scope,
                                                   const char *target, bool *done);
 // ---- symbols.c: arithmetic of sizes

@@ -55,9 +55,9 @@ static bool has_fields(const taper_pt2_tree *tree)
     return good;
 }
 
-// Makes the name of a named tuple from the class in the context: "test.f.<locals>.Pair", or the same as a JSON string.
-// In files of the lite interpreter, names begin with "__torch__." and contain no other punctuation, because PyTorch's
-// type parser would stop there.
+// Makes the name of a named tuple from the class in the context: "test.f.<locals>.Pair", or the same text as a JSON
+// string. In files of the lite interpreter, names begin with "__torch__." and contain no other punctuation, because
+// PyTorch's type parser would stop there.
 static taper_status tuple_name(taper_export_lowering *l, const char *context, const char **name)
 {
     static const char prefix[] = "__torch__.", otherwise[] = "namedtuple";

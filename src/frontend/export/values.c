@@ -31,7 +31,7 @@ const taper_type *taper_export_type(const taper_pt2_value *value)
     }
 }
 
-// Makes a tensor from a Python number. Type promotion treats it as a number, not as a tensor.
+// Makes a tensor from a Python number. Type promotion treats the new tensor as a number.
 static taper_status number_tensor(taper_export_lowering *l, const taper_pt2_argument *argument, taper_ir_value **value)
 {
     const bool is_float = argument->kind == TAPER_PT2_FLOAT;

@@ -101,8 +101,8 @@ static taper_status take_inputs(taper_nnapi_lowering *l, const taper_nnapi_inter
     return TAPER_OK;
 }
 
-// Returns true if nothing else owns the memory of operand `at`: it is not an input, a constant, or an earlier result.
-// Marks the memory as owned.
+// Returns true if nothing else owns the memory of operand `at`: the operand is not an input, a constant, or an earlier
+// result. Marks the memory as owned.
 static bool take_storage(taper_nnapi_lowering *l, uint32_t at)
 {
     const uint32_t storage = l->values[at].storage;

@@ -113,7 +113,8 @@ TAPER_MUST_USE taper_status taper_nnapi_give_moved(taper_nnapi_lowering *l, cons
 // Gets the operand in a form that exists already. *image: true if it is [N, C, H, W], false if it has NNAPI's order.
 TAPER_MUST_USE taper_status taper_nnapi_either(taper_nnapi_lowering *l, uint32_t at, taper_ir_value **value,
                                                bool *image);
-// Makes a tensor of a constant, with its dimensions in this order (NULL: NNAPI's order). *tensor is a reference.
+// Makes a tensor of a constant, with its dimensions in the given order, or in NNAPI's order if `order` is NULL. *tensor
+// is a reference.
 TAPER_MUST_USE taper_status taper_nnapi_tensor(taper_nnapi_lowering *l, uint32_t at, const uint8_t *order,
                                                taper_tensor **tensor);
 // These functions read constant operands: several ints, at most `limit`; one int; one number of any kind.
@@ -121,7 +122,7 @@ TAPER_MUST_USE taper_status taper_nnapi_ints_of(taper_nnapi_lowering *l, uint32_
                                                 size_t *count);
 TAPER_MUST_USE taper_status taper_nnapi_int_of(taper_nnapi_lowering *l, uint32_t at, int64_t *number);
 TAPER_MUST_USE taper_status taper_nnapi_number_of(taper_nnapi_lowering *l, uint32_t at, double *number);
-// Reads a constant axis, counted from either end, and sets *axis to 0 to rank - 1.
+// Reads a constant axis, counted from either end, and sets *axis to a number from 0 to rank - 1.
 TAPER_MUST_USE taper_status taper_nnapi_axis_of(taper_nnapi_lowering *l, uint32_t at, size_t rank, size_t *axis);
 // Reads a constant list of dimensions, each from -rank to rank - 1, and sets axes[d] for each of them.
 TAPER_MUST_USE taper_status taper_nnapi_axes_of(taper_nnapi_lowering *l, uint32_t at, size_t rank,
@@ -181,7 +182,7 @@ typedef struct taper_nnapi_interface {
     // PyTorch's memory format of each input and result, or NULL if all have NNAPI's order of dimensions.
     const int64_t *in_formats, *out_formats;
     size_t in_format_count, out_format_count;
-    const double *out_scales; // scale of each result as a double, 0 if unknown; or NULL
+    const double *out_scales; // scale of each result as a double, 0 if unknown
     size_t out_scale_count;
     const taper_type *type; // type of the list that will contain the results
 } taper_nnapi_interface;

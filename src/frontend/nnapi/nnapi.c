@@ -23,7 +23,7 @@ typedef struct site {
     size_t graph_count;
     taper_error *error;
     // The remaining members describe one call of the Compilation's method `run`. run: this call. comp: the If that
-    // asserts that the compilation exists, or NULL. init: the call of init.
+    // asserts that the compilation exists, or NULL if nothing asserts it. init: the call of init.
     taper_node *run, *comp, *init;
     taper_object *object;     // the NnapiModule that contains the compilation
     taper_node *outs, *fixed; // nodes that make the list of results and the list of arguments

@@ -21,7 +21,7 @@ typedef enum taper_ts_kind {
     TAPER_TS_KEYWORD,    // name=value among arguments: `atom` is the name, the child is the value
     TAPER_TS_ATTRIBUTE,  // object.atom: the child is the object
     TAPER_TS_INDEX,      // a[b]: children are a and b
-    TAPER_TS_SLICE,      // b:c inside an INDEX: children are b and c; a missing one is the constant None
+    TAPER_TS_SLICE,      // b:c inside an INDEX: children are b and c; a missing bound is the constant None
     TAPER_TS_NEGATIVE,   // -a: the child is a
     TAPER_TS_SUM,        // a + b: children are a and b
     TAPER_TS_DIFFERENCE, // a - b: children are a and b
@@ -68,7 +68,7 @@ struct taper_ts_function {
     uint32_t atom;      // name, without the names of its file and class
     uint32_t qualified; // name, preceded by the names of the function's file and class
     uint32_t file, at;
-    taper_ts_definition *owner; // class that contains the function, or NULL
+    taper_ts_definition *owner; // class that contains the function, or NULL if no class contains it
     taper_ts_parameter *parameters;
     uint32_t parameter_count;
     uint32_t slots;         // number of variables of the function
@@ -110,7 +110,7 @@ struct taper_ts_definition {
     taper_ts_attribute *attributes;
     uint32_t attribute_count, method_count;
     bool added;                       // true if the class was added to the classes that objects may have
-    taper_ts_node *hooks, *pre_hooks; // list of names, an ITEMS, or NULL
+    taper_ts_node *hooks, *pre_hooks; // list of names, an ITEMS, or NULL if there are none
     const taper_type *type;           // type of the definition, NULL until requested
     const struct taper_class *klass;  // class of its objects, NULL until requested
     taper_val *members;               // members of an enum, on the module's heap; NULL until requested
@@ -143,11 +143,12 @@ TAPER_MUST_USE taper_status taper_ts_parse_file(const taper_ts_parse *parse);
 
 // Makes the tables attributes_by_name and methods_by_name after a class was parsed.
 TAPER_MUST_USE taper_status taper_ts_index_members(const taper_ts_parse *parse, taper_ts_definition *class);
-// Returns the attribute, field, or enum member with this name, or NULL. If there are several, returns the first.
+// Returns the attribute, field, or enum member with this name, or NULL if there is none. If there are several, returns
+// the first.
 taper_ts_attribute *taper_ts_attribute_named(const taper_ts_definition *class, uint32_t atom);
 // Returns the attribute that has this slot.
 const taper_ts_attribute *taper_ts_attribute_in(const taper_ts_definition *class, int64_t slot);
-// Returns the method with this name, or NULL.
+// Returns the method with this name, or NULL if the class has none.
 taper_ts_function *taper_ts_method(const taper_ts_definition *class, uint32_t atom);
 
 // Finds the line that contains byte `at`, for messages. Returns the number of the line, from 1; *line is its text and

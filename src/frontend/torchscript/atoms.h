@@ -98,7 +98,7 @@ typedef struct taper_ts_atoms {
     taper_arena *arena;
     const char **names; // name of each atom, NUL-terminated
     size_t count, capacity;
-    uint32_t *index; // hash table with open addressing; an entry is atom + 1, or 0
+    uint32_t *index; // hash table with open addressing; an entry is atom + 1, or 0 if it is free
     size_t index_size;
     uint64_t probes; // probes of all lookups; a limit on them prevents colliding names from making loading slow
 } taper_ts_atoms;

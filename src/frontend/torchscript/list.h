@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Lists operators for `taper ops`: exactly the operators that PyTorch lists for the file. PyTorch lists the methods of
 // the root as they are in the file, and the functions that these call in the form that PyTorch prepares to run. In that
-// form calls are inlined, known conditions are decided, and, if any condition was decided, unused nodes are removed. In
-// this mode each function is lowered to its own graph, calls are nodes, and the passes below inline and simplify them.
+// form calls are inlined, known conditions are decided, and, if any condition was decided, unused nodes are removed.
+// For such a listing each function is lowered to its own graph, calls are nodes, and the passes below inline and
+// simplify them.
 #ifndef TAPER_TORCHSCRIPT_LIST_H
 #define TAPER_TORCHSCRIPT_LIST_H
 

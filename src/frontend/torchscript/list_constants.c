@@ -86,7 +86,7 @@ static taper_status fold(folding *f, taper_node *node)
                : TAPER_OK;
 }
 
-// Decides isinstance of a constant.
+// Replaces isinstance of a constant by its result, which follows from the type of the constant.
 static taper_status fold_instance(folding *f, taper_node *node)
 {
     const taper_type *type = taper_ts_type_in_graph(taper_node_in(node, 0));

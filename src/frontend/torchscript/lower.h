@@ -16,8 +16,9 @@ typedef struct taper_ts_binding {
     // A more specific type, if an Optional is known to be None or not to be None; otherwise NULL.
     const taper_type *actual;
     taper_ts_definition *definition; // function, class or enum, if `value` is NULL
-    const taper_ts_function *nested; // a function that is defined inside the current function, or NULL
-    const taper_object *object;      // object in the value, NULL if unknown; used only with the option `fixed`
+    // Function that is defined inside the current function, if the name means one; otherwise NULL.
+    const taper_ts_function *nested;
+    const taper_object *object; // object in the value, NULL if unknown; used only with the option `fixed`
 } taper_ts_binding;
 
 static inline const taper_type *taper_ts_actual(const taper_ts_binding *b)
@@ -144,7 +145,7 @@ TAPER_MUST_USE taper_status taper_ts_condition(taper_ts_lowering *l, taper_ts_no
 // of visited nodes.
 bool taper_ts_returns(const taper_ts_node *node, size_t *things);
 // Lowers an if that contains a return outside of loops. If the condition is not known before the run, the rest of the
-// function is lowered inside the if, so nothing may follow it.
+// function is lowered inside the if, so the caller must not lower the statements after the if.
 TAPER_MUST_USE taper_status taper_ts_returning_if(taper_ts_lowering *l, taper_ts_node *node);
 
 // ---- lower_expression.c
@@ -202,8 +203,8 @@ enum { TAPER_TS_ALIAS_BYTES = 64 };
 // Returns the name of the operator that an alias stands for, or NULL if `name` is not an alias. in_place: buffer of
 // `size` bytes that the returned name may use.
 const char *taper_ts_alias_of(const char *name, char *in_place, size_t size);
-// Finds the operator by which PyTorch replaces a call of an alias. For rsub, it swaps the inputs and returns sub. If
-// `called` is not an alias, or no operator takes these inputs, *op is NULL and *normal does not change.
+// Finds the operator by which PyTorch replaces a call of an alias. For rsub, this function swaps the inputs and returns
+// sub. If `called` is not an alias, or no operator takes these inputs, *op is NULL and *normal does not change.
 TAPER_MUST_USE taper_status taper_ts_normalize(taper_ts_lowering *l, const taper_op *called, const taper_schema *schema,
                                                taper_ir_value **inputs, size_t count, const taper_op **op,
                                                const taper_schema **normal);

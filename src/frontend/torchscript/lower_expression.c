@@ -297,7 +297,7 @@ static taper_status class_attribute(taper_ts_lowering *l, const taper_ts_node *n
     return TAPER_OK;
 }
 
-// Finds the index of a field in a named tuple's type, or UINT32_MAX if it has no such field. If the definition is
+// Finds the index of a field in a named tuple's type, or UINT32_MAX if the type has no such field. If the definition is
 // known, the search is faster.
 static taper_status find_field(taper_ts_lowering *l, const taper_type *type, const taper_ts_definition *d,
                                uint32_t atom, uint32_t *field)

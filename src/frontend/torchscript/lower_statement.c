@@ -94,7 +94,7 @@ typedef struct merges {
 } merges;
 
 // Adds the variables that the branch has set since `mark` to the merges, and gives them the values from before the
-// branch again. seen[slot]: 1 + index of the variable in m->items, or 0.
+// branch again. seen[slot]: 1 + index of the variable in m->items, or 0 if the variable is not in m->items.
 static taper_status collect(taper_ts_lowering *l, size_t mark, int branch, merges *m, uint32_t *seen)
 {
     for (size_t i = mark; i < l->trail_count; i++) {
@@ -118,7 +118,7 @@ static bool same_binding(const taper_ts_binding *a, const taper_ts_binding *b)
     return a->value == b->value && a->definition == b->definition && a->nested == b->nested;
 }
 
-// Makes the outputs of the if, and binds the variables after it.
+// Makes the outputs of the if, and gives the variables the values that they have after the if.
 static taper_status join(taper_ts_lowering *l, const merges *m, taper_block *const *blocks, taper_ir_value *condition)
 {
     size_t outputs = 0;
@@ -281,7 +281,7 @@ typedef struct loop_form {
     taper_ts_node *test;   // condition of a while
     taper_ts_node *body;
     const taper_type *item_type;
-    taper_ir_value *list; // the list of `for x in list`, or NULL
+    taper_ir_value *list; // the list of `for x in list`, or NULL for other loops
 } loop_form;
 
 static taper_status loop_body(taper_ts_lowering *l, const loop_form *loop, taper_node *node, merges *m)

@@ -19,7 +19,7 @@ static int compare_named(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-// Returns the first entry with this name, or NULL.
+// Returns the first entry with this name, or NULL if there is none.
 static const taper_ts_named *find(const taper_ts_named *table, uint32_t count, uint32_t atom)
 {
     uint32_t low = 0, high = count;

@@ -33,7 +33,7 @@ static const char *property(const char *name)
 // An operator on a number and a tensor, and the operator on a tensor and a number that replaces it.
 typedef struct turned_row {
     const char *name;
-    const char *before; // operator that is applied to the tensor first, or NULL
+    const char *before; // operator that is applied to the tensor first, or NULL for none
     const char *operator_name;
     bool of_reals; // true if complex numbers are refused
 } turned_row;

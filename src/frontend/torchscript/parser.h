@@ -16,7 +16,7 @@ typedef struct taper_ts_parser {
     } * slots;
     size_t slot_capacity;
     uint32_t stamp, slot_count;
-    taper_ts_definition *owner; // class that is being parsed, or NULL
+    taper_ts_definition *owner; // class that is being parsed, or NULL outside of classes
 } taper_ts_parser;
 
 static inline bool taper_ts_at(const taper_ts_parser *p, char mark)
