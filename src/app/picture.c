@@ -165,7 +165,7 @@ static taper_status read_preparation(const taper_preparation *given, taper_prepa
     return TAPER_OK;
 }
 
-// Returns the first pixel of a centred crop. Halves round to even, as in Python's round().
+// Returns the first pixel of a centred crop. x.5 rounds to the even integer, as in Python's round().
 static int crop_begin(int whole, int part)
 {
     const int rest = whole - part, half = rest / 2;

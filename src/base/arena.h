@@ -17,7 +17,8 @@ void taper_arena_free(taper_arena *arena);
 
 // Returns a zeroed block, or NULL if memory is missing or the budget is spent. A block of size 0 is a valid pointer.
 void *taper_arena_alloc(taper_arena *arena, size_t size);
-// Also returns NULL if the product of `count` and `item_size` overflows.
+// Does what taper_arena_alloc does, for an array. Also returns NULL if the product of `count` and `item_size`
+// overflows.
 void *taper_arena_array(taper_arena *arena, size_t count, size_t item_size);
 char *taper_arena_string(taper_arena *arena, const char *text, size_t length); // returns a NUL-terminated copy
 

@@ -30,7 +30,7 @@ static uint64_t saturated(uint64_t base, uint64_t factor, uint64_t size)
                                                                                                          : sum;
 }
 
-// Sets the steps left to 0, so that every further charge fails too.
+// Sets the number of steps that are left to 0, so that every further charge fails too.
 static TAPER_COLD bool refuse(taper_budget *budget, enum refusal why)
 {
     if (atomic_load_explicit(&budget->refused, memory_order_relaxed) == 0) {

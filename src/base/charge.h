@@ -33,7 +33,7 @@ static inline bool taper_spend(const taper_allocator *allocator, uint64_t steps)
 {
     return allocator->reallocate != taper_budget_reallocate || taper_spend_steps(allocator->user, steps);
 }
-// Does what taper_spend does, and fails with the text of taper_budget_explain.
+// Does what taper_spend does. If the budget is spent, fails with the text of taper_budget_explain.
 TAPER_MUST_USE taper_status taper_charge(const taper_allocator *allocator, uint64_t steps, taper_error *error);
 
 void taper_allocator_hold(const taper_allocator *allocator);

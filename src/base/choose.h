@@ -2,7 +2,7 @@
 // Macros that omit entries of a list during preprocessing, because an #if cannot be inside an entry.
 //
 // TAPER_IF(flag, rows) expands to `rows` if the macro `flag` is defined to 1; TAPER_UNLESS(flag, rows) expands to
-// `rows` if it is not.
+// `rows` if `flag` is not defined to 1.
 #ifndef TAPER_BASE_CHOOSE_H
 #define TAPER_BASE_CHOOSE_H
 

@@ -21,7 +21,7 @@
 #define TAPER_COLD
 #endif
 
-// Evaluates the expression and returns its status from the calling function if it is not TAPER_OK.
+// Evaluates the expression and returns its status from the calling function if the status is not TAPER_OK.
 #define TAPER_TRY(expression)                                                                                          \
     do {                                                                                                               \
         const taper_status try_ = (expression);                                                                        \

@@ -83,7 +83,7 @@ static bool charge_looks(const taper_dict *dict, uint64_t looks)
     return looks <= FREE_LOOKS || taper_spend(taper_heap_allocator(dict->head.head.heap), STEPS_A_LOOK * looks);
 }
 
-// Returns the position of the key, or SIZE_MAX. Adds the number of probes to *looks.
+// Returns the position of the key, or SIZE_MAX if the dict lacks the key. Adds the number of probes to *looks.
 static size_t find(const taper_dict *dict, taper_val key, uint64_t hash, uint64_t *looks)
 {
     if (dict->index == NULL) {

@@ -25,8 +25,8 @@ static inline void taper_node_set_op(taper_node *node, const taper_op *op, const
 }
 // Returns true if the node has no effect apart from its results, and the results depend only on the inputs.
 bool taper_node_is_pure(const taper_node *node);
-// Returns true for batch norm and instance norm in training. They write the running statistics (arguments 3 and 4),
-// although their schemas do not say so.
+// Returns true for batch norm and instance norm in training. These operators write the running statistics (arguments 3
+// and 4), although their schemas do not say so.
 bool taper_node_updates_statistics(const taper_node *node);
 // Returns true if the node is pure, except that it may raise an exception.
 bool taper_node_only_raises(const taper_node *node);

@@ -82,8 +82,9 @@ typedef union taper_node_own {
         uint32_t counter, condition;
     } loop;                  // for LOOP
     size_t arguments_before; // LIST in a segment: number of the segment's arguments that nodes before the list take
-    size_t prepared;         // CALL, while it is lowered: 1 + the index of the body to inline, or 0
-    bool all_constant;       // TUPLE, while it is lowered: true if all items are constants
+    // CALL, while it is lowered: 1 + the index of the body to inline, or 0 if no body is inlined
+    size_t prepared;
+    bool all_constant; // TUPLE, while it is lowered: true if all items are constants
     struct {
         bool made_here; // true for a dequantize node that the quantization has inserted
         uint32_t value; // the node's input has the scale and zero point of the value with this id
@@ -111,7 +112,7 @@ struct taper_node {
     const char *name;
     taper_val constant;
     taper_node_own own;
-    int32_t debug;        // debug handle in the file's debug map, or -1
+    int32_t debug;        // debug handle in the file's debug map, or -1 if it has none
     uint32_t instruction; // index of the instruction in the file's function, for messages
 };
 

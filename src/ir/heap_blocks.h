@@ -13,9 +13,9 @@ struct taper_tensor;
 
 const taper_allocator *taper_heap_allocator(const taper_heap *heap);
 
-// Returns a block, or NULL if memory is missing. It must be freed with exactly the same size. Blocks of at least 1 KiB
-// are aligned to TAPER_ALIGNMENT and have TAPER_OVERREAD readable bytes after them. Smaller blocks are aligned for any
-// C type.
+// Returns a block, or NULL if memory is missing. The caller must free the block with exactly the same size. Blocks of
+// at least 1 KiB are aligned to TAPER_ALIGNMENT and have TAPER_OVERREAD readable bytes after them. Smaller blocks are
+// aligned for any C type.
 void *taper_heap_alloc(taper_heap *heap, size_t size);
 void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
 // Allocates a block that will be kept for many runs. Freed blocks are not reused for it, because the next run would

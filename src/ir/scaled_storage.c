@@ -25,7 +25,8 @@ taper_status taper_storage_scaled(taper_heap *heap, taper_tensor *rows, taper_st
                                   taper_error *error)
 {
     const size_t count = (size_t)rows->sizes[0], bytes = (size_t)taper_tensor_numel(rows) * sizeof(float);
-    // If the rows have no floats, the number of rows is not bounded by the bytes of the storage, so it is checked here.
+    // If the rows have no floats, the number of rows is not bounded by the bytes of the storage, so the number is
+    // checked here.
     const size_t size = sizeof(scaling) + count * sizeof(double);
     scaling *s = count <= SIZE_MAX / 4 / sizeof(double) ? taper_heap_alloc(heap, size) : NULL;
     if (s == NULL ||

@@ -8,7 +8,7 @@ typedef void (*taper_library_function)(void);
 
 taper_library *taper_library_open(const char *name); // returns NULL if the system lacks the library
 void taper_library_close(taper_library *library);
-// Returns NULL if the library lacks the function.
+// Returns the function with this name, or NULL if the library lacks the function.
 taper_library_function taper_library_find(taper_library *library, const char *name);
 
 #endif

@@ -30,8 +30,8 @@ enum {
 };
 // A lane's state is LEFT times the number of pieces not begun, plus the number of pieces in progress.
 enum { LEFT = 0x10000 };
-// in microseconds: how long a thread spins before it yields; how long a wait is normal; what counts as shortly after a
-// run; the longest wait that counts
+// Times in microseconds. SPIN: how long a thread spins before it yields. SUSPENDED: longest normal wait. NEAR: longest
+// time after a run that counts as shortly after it. LONGEST: longer waits count as LONGEST.
 enum { SPIN = 50, SUSPENDED = 500, NEAR = 50, LONGEST = 60 * 1000 * 1000 };
 
 typedef struct pool_lane {

@@ -17,7 +17,7 @@
 typedef struct taper_pool taper_pool;
 
 // Creates a pool. threads: number of threads including the calling thread; 0 means taper_cpu_cores(), and 1 makes a
-// pool without workers. host: pool of the host that is used instead of own threads, or NULL.
+// pool without workers. host: pool of the host that is used instead of own threads, or NULL for own threads.
 TAPER_MUST_USE taper_status taper_pool_create(const taper_allocator *allocator, unsigned threads,
                                               const taper_thread_pool *host, taper_pool **pool, taper_error *error);
 void taper_pool_destroy(taper_pool *pool);

@@ -26,7 +26,8 @@ wchar_t *taper_wide_path(const char *path)
     if (length < SHORT || wcsncmp(wide, L"\\\\", 2) == 0) {
         return wide;
     }
-    const DWORD full = GetFullPathNameW(wide, 0, NULL, NULL); // absolute, with backslashes
+    // Number of characters of the absolute path, with backslashes.
+    const DWORD full = GetFullPathNameW(wide, 0, NULL, NULL);
     wchar_t *prefixed = full != 0 ? malloc(((size_t)full + PREFIX) * sizeof *prefixed) : NULL;
     if (prefixed != NULL) {
         memcpy(prefixed, L"\\\\?\\", PREFIX * sizeof *prefixed);

@@ -42,8 +42,8 @@ static bool is_owned(HANDLE file)
     return ours;
 }
 
-// Opens a regular file of this user without following a link. Returns a descriptor of the C runtime, or -1; errno is
-// EWOULDBLOCK if the file is open elsewhere and not shared for this access.
+// Opens a regular file of this user without following a link. Returns a descriptor of the C runtime, or -1 on failure;
+// errno is EWOULDBLOCK if the file is open elsewhere and not shared for this access.
 static int open_ours(const char *path, DWORD access, DWORD share, DWORD creation)
 {
     wchar_t *wide = taper_wide_path(path);

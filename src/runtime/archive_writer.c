@@ -113,7 +113,7 @@ typedef struct storages {
     taper_storage **items; // storages, borrowed from the value that is pickled
     size_t count, capacity;
     taper_pointer_map indexes;        // maps each storage to its index in `items`
-    const taper_saved_states *states; // states of objects with a __setstate__, or NULL
+    const taper_saved_states *states; // states of objects with a __setstate__, or NULL if none were collected
 } storages;
 
 static taper_status key_of(void *user, taper_storage *storage, char key[TAPER_PICKLE_KEY], taper_error *error)

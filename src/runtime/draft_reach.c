@@ -7,7 +7,8 @@
 
 typedef struct reach {
     taper_model *model;
-    // Hash table of functions by method name, with lists: number of a function + 1; 0 ends a list.
+    // Hash table of functions by method name. A bucket of `heads` is a list of functions, which `next` links. Entries
+    // are 1 + the number of a function; 0 ends a list.
     uint32_t *heads, *next;
     uint32_t *work;
     uint8_t *reached;

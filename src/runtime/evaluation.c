@@ -56,7 +56,7 @@ int taper_model_is_training(const taper_model *model)
 
 // ---- whether operators train
 
-// Returns the input of the node for the argument with this name, or NULL.
+// Returns the input of the node for the argument with this name, or NULL if there is none.
 static const taper_ir_value *find_argument(const taper_node *node, const char *name)
 {
     const size_t count = taper_min_size(node->input_count, node->schema->arg_count);

@@ -39,8 +39,8 @@ struct taper_model {
     taper_types *types;
     bool reference, low_memory;
     taper_precision precision;             // precision of the CPU's kernels; fp32 if another device runs the model
-    const struct taper_compiler *compiler; // compiler that optimized the model, or NULL
-    struct taper_device *device;           // device other than the CPU, or NULL
+    const struct taper_compiler *compiler; // compiler that optimized the model, or NULL if none did
+    struct taper_device *device;           // device that runs the model, or NULL if the CPU runs it
     bool device_required;
     const char *exported_by; // program that exported the model: taper_model_exported_by
     bool listing;            // true if loaded only for inspection, without programs
@@ -57,7 +57,8 @@ typedef struct taper_model_operator {
 
 // ---- model_functions.c
 
-// Returns the function with the full name CLASS_NAME.METHOD (such as "__torch__.Net.forward"), or NULL.
+// Returns the function with the full name CLASS_NAME.METHOD (such as "__torch__.Net.forward"), or NULL if there is no
+// such function.
 taper_function *taper_model_find(const taper_model *model, const char *class_name, const char *method);
 // Builds the index of functions by name, and the list of the root's methods.
 TAPER_MUST_USE taper_status taper_model_index_functions(taper_model *model, taper_error *error);
@@ -83,8 +84,8 @@ TAPER_MUST_USE taper_status taper_model_load_memory_for(taper_model_purpose purp
 TAPER_MUST_USE taper_status taper_load_options_read(const taper_context *context, const taper_load_options *given,
                                                     taper_load_options *options, taper_error *error);
 
-// Makes a model from one graph while another model runs. Its only function has two parameters: self, which is an object
-// without attributes, and one more. bytes: size of the graph's source, for the budget of the load.
+// Makes a model from one graph while another model runs. The model's only function has two parameters: self, which is
+// an object without attributes, and one more. bytes: size of the graph's source, for the budget of the load.
 typedef taper_status taper_model_make(const void *user, taper_model *model, taper_graph *graph, taper_error *error);
 TAPER_MUST_USE taper_status taper_model_of_graph(taper_context *context, const struct taper_compiler *compiler,
                                                  bool reference, uint64_t bytes, const char *class_name,

@@ -27,8 +27,8 @@ static bool block_asks(const taper_block *block)
     return false;
 }
 
-// In a model that asks for gradients, `is_grad_enabled` depends on what ran before. It is therefore replaced by another
-// operator, which passes do not move.
+// In a model that asks for gradients, `is_grad_enabled` depends on what ran before. The call is therefore replaced by
+// another operator, which passes do not move.
 static void mark_modes(const taper_schema *schema, taper_block *block)
 {
     for (taper_node *node = block->first; node != NULL; node = node->next) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Implements taper_model_open of taper_compile.h. It is in a file of its own, because a program that links this object
-// also links the compiler.
+// Implements taper_model_open of taper_compile.h. The function is in a file of its own, because a program that links
+// this object also links the compiler.
 #include <taper/taper_compile.h>
 
 #include "base/arguments.h"

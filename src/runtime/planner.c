@@ -57,7 +57,7 @@ struct taper_planner {
     uint32_t live[MOST_LIVE]; // indices of the births (storages of the plan) that are in the arena now
     size_t live_count;
     taper_lease leases[TAPER_MOST_LENT];
-    taper_storage *lent[TAPER_MOST_LENT]; // for each lease: storage that is in the lent memory now, or NULL
+    taper_storage *lent[TAPER_MOST_LENT]; // for each lease: storage that is in the lent memory now, or NULL if none is
     size_t lease_count;
     size_t lending; // 1 + index of the lease whose memory was just given out, until its storage is created; 0 if none
 };

@@ -30,8 +30,8 @@ TAPER_MUST_USE taper_status taper_planner_create(const taper_allocator *allocato
                                                  const struct taper_op *const *current, taper_planner **planner,
                                                  taper_error *error);
 void taper_planner_destroy(taper_planner *planner);
-// Call taper_planner_begin before a run and taper_planner_end after it. They cannot fail: if memory for a plan is
-// missing, the run continues without one.
+// Call taper_planner_begin before a run and taper_planner_end after it. Neither function can fail: if memory for a plan
+// is missing, the run continues without one.
 void taper_planner_begin(taper_planner *planner, const struct taper_function *function, taper_value *const *inputs,
                          size_t count);
 // Ends the planning of a run. If a plan was made from this run, returns the address of the plan's pointer to its
@@ -39,7 +39,7 @@ void taper_planner_begin(taper_planner *planner, const struct taper_function *fu
 struct taper_recording **taper_planner_end(taper_planner *planner, bool success);
 void taper_planner_forget(taper_planner *planner);        // drops all plans
 size_t taper_planner_bytes(const taper_planner *planner); // size of the arena in bytes
-// Returns the storages of the plan that was used last, or NULL.
+// Returns the storages of the plan that was used last, or NULL if there is no plan.
 const taper_birth *taper_planner_latest(const taper_planner *planner, size_t *count);
 uint64_t taper_planner_calls(const taper_planner *planner); // number of allocator calls so far
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recordings. A recording is a sequence of consecutive instructions that all ran prepared (ops/call/prepared.h) in the
-// run from which a memory plan was made. It belongs to that plan. A run that replays the plan runs the steps of the
-// recording one after the other. Their calls are made in advance and point to each other's results. If a value is
-// created and freed inside the sequence, it is a "shell": a tensor and its storage that are made only once, at the
+// run from which a memory plan was made. The recording belongs to that plan. A run that replays the plan runs the steps
+// of the recording one after the other. Their calls are made in advance and point to each other's results. If a value
+// is created and freed inside the sequence, it is a "shell": a tensor and its storage that are made only once, at the
 // plan's offset in the arena. No other code ever holds a shell. A value that is used after the sequence is created in
 // each run. Consecutive steps may run together in bands of rows that fit in the cache (ops/call/bands.h).
 //

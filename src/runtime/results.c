@@ -15,7 +15,8 @@ typedef struct settling {
     taper_container *stack;         // stack of the session's containers that are still to be visited
     taper_container **met;          // containers of the host, in the order in which they were found
     size_t count, looked, capacity; // number of containers in `met`; number of these that were visited; items allocated
-    uint32_t *places;               // hash table with 2 * capacity entries: 1 + index in `met`, or 0
+    // Hash table with 2 * capacity entries: 1 + index in `met`, or 0 if the entry is free.
+    uint32_t *places;
 } settling;
 
 static size_t place_of(const settling *s, const taper_container *container)

@@ -4,7 +4,7 @@
 #ifndef TAPER_OPS_TENSOR_GATHER_ROWS_STEPS_H
 #define TAPER_OPS_TENSOR_GATHER_ROWS_STEPS_H
 
-// x
+// A dimension of one element may have any stride, which must not be added to a pointer. STEP replaces it by 0.
 #define STEP(step) (n > 1 ? job->step : 0)
 #define CALL(loop, ...) loop(__VA_ARGS__, job->g.step, STEP(index_step), STEP(other_step), STEP(table_step))
 #define GATHER_FOUR(type)
