@@ -21,7 +21,7 @@ static void fail(const char *what, const char *which)
 
 #include "ops/list/expand_rows.h"
 
-enum { MOST = 48, FUNCTION = 1, METHOD = 2 }; // MOST: no operator has that many arguments
+enum { MOST = 48, FUNCTION = 1, METHOD = 2 }; // MOST: greater than the number of arguments of any operator
 
 typedef struct cpp_type {
     const char *schema, *cpp;
@@ -233,7 +233,8 @@ static size_t self_of(const operator* op) // returns count if there is no self
     return op->count;
 }
 
-// Returns FUNCTION, METHOD, both or 0. cpp: the CPP() of the row, which overrides the rules; NULL if the row has none.
+// Returns the kinds of function to make for the operator: FUNCTION, METHOD, both, or 0 for none. cpp: the CPP() of the
+// row, which overrides the rules; NULL if the row has none.
 static unsigned kinds_of(const operator* op, const char *cpp)
 {
     static const struct {
@@ -536,7 +537,7 @@ static const struct {
 #undef REFUSED
 };
 
-// Reads a row, and returns FUNCTION, METHOD, both or 0.
+// Reads a row, and returns the kinds of function to make for it: FUNCTION, METHOD, both, or 0 for none.
 static unsigned read_row(const char *schema, const char *cpp, operator* op)
 {
     read_operator(schema, op);

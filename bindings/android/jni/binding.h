@@ -31,7 +31,8 @@ typedef struct binding_ids {
 
 extern binding_ids binding; // set by JNI_OnLoad, and constant afterwards
 
-// Returns the JNIEnv of this thread, or NULL; if *attached, call binding_detach after use.
+// Returns the JNIEnv of this thread, or NULL if the thread cannot be attached to the virtual machine. If *attached is
+// true, call binding_detach after use.
 JNIEnv *binding_env(bool *attached);
 void binding_detach(bool attached);
 
@@ -44,7 +45,7 @@ void binding_throw_no_memory(JNIEnv *env);
 // is pending, this function throws the exception for lack of memory.
 void binding_no_error(JNIEnv *env);
 // Throws the exception for a status of Taper. before: PyTorch's text for this error, which is put before Taper's
-// message, or NULL.
+// message, or NULL if there is none.
 void binding_throw_status(JNIEnv *env, taper_status status, const taper_error *error, const char *before);
 
 // ---- text (text.c)

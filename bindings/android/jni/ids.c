@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loads the library and looks up the classes, methods and fields that it uses. An app may load it under several names,
-// so this function may run again; later calls do nothing.
+// Loads the library and looks up the classes, methods and fields that it uses. An app may load the library under
+// several names, so this function may run again; later calls do nothing.
 #include "binding.h"
 
 #include <pthread.h>
@@ -99,7 +99,7 @@ static bool find_descriptor(JNIEnv *env, binding_ids *ids)
     if (type == NULL) {
         return false;
     }
-    ids->descriptor = (*env)->GetFieldID(env, type, "descriptor", "I"); // name on Android
+    ids->descriptor = (*env)->GetFieldID(env, type, "descriptor", "I"); // name of the field on Android
     if (ids->descriptor == NULL) {
         (*env)->ExceptionClear(env);
         ids->descriptor = (*env)->GetFieldID(env, type, "fd", "I");

@@ -39,7 +39,7 @@ void image_from_pixels(const uint32_t *pixels, size_t count, const image_norm *n
 
 // ---- camera images
 
-// Maps an index of the tensor to one of the image on one axis: start + step * index.
+// Maps an index of the tensor to an index of the image, on one axis: start + step * index.
 typedef struct axis {
     int64_t start, step;
     int64_t last; // last index of the image's axis

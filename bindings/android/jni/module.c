@@ -93,7 +93,7 @@ JNIEXPORT void JNICALL Java_org_pytorch_NativeLibrary_setNnapiEnabled(JNIEnv *en
 
 typedef struct source {
     const char *path;
-    int descriptor; // descriptor of the model's file, or -1
+    int descriptor; // descriptor of the model's file, or -1 with a path
     uint64_t offset, length;
     const void *bytes;
     jobject buffer; // global reference that keeps `bytes` valid

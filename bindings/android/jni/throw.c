@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Throws exceptions: maps Taper's statuses to the exceptions that apps of PyTorch Mobile expect. None is a
-// java.lang.Error.
+// Throws exceptions: maps Taper's statuses to the exceptions that apps of PyTorch Mobile expect. None of these
+// exceptions is a java.lang.Error.
 #include "binding.h"
 
 #include <stdarg.h>

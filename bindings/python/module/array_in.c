@@ -227,7 +227,7 @@ static taper_value *from_view(const binding_state *state, binding_context *conte
     return element_in(state, context, &view, e, later);
 }
 
-// forced: the dtype of the elements, regardless of the buffer's format, or -1.
+// forced: the dtype of the elements, regardless of the buffer's format, or -1 if the format decides.
 static taper_value *buffer_in(const binding_state *state, binding_context *context, PyObject *object, int forced)
 {
     binding_later *const later = binding_later_new();

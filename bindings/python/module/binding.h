@@ -65,8 +65,8 @@ bool binding_check(const binding_state *state, taper_status status, taper_error 
 // Raises the package's subclass of a Python exception class: WrongType for TypeError. The format is the same as for
 // PyErr_Format.
 void binding_refuse(PyObject *kind, const char *format, ...);
-// Converts the current exception to the package's own after an argument could not be converted. Exceptions without a
-// class in the package remain. `name` is the argument's name, or NULL. Returns false.
+// Converts the current exception to the package's own exception after an argument could not be converted. Exceptions
+// without a class in the package remain. `name` is the argument's name, or NULL to name no argument. Returns false.
 bool binding_adopt(const char *name);
 
 // ---- dtypes.c
@@ -83,9 +83,9 @@ const char *binding_dtype_name(const binding_state *state, taper_dtype dtype); /
 typedef struct binding_later {
     struct binding_later *next;
     Py_buffer view;      // released if view.obj is not NULL
-    void *managed;       // a DLPack tensor whose deleter is called, or NULL
+    void *managed;       // a DLPack tensor whose deleter is called, or NULL if there is none
     bool versioned;      // true if `managed` is a versioned DLPack tensor
-    PyObject *reference; // a reference to `release`, or NULL
+    PyObject *reference; // a reference to `release`, or NULL if there is none
 } binding_later;
 
 binding_later *binding_later_new(void);  // returns NULL with an exception if memory is missing

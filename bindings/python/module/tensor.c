@@ -279,7 +279,7 @@ static PyObject *element(PyObject *object, PyObject *place)
 
 // ---- operators
 
-// Calls an operator on the tensor. number: its second argument, or NULL.
+// Calls an operator on the tensor. number: its second argument, or NULL if it has none.
 static PyObject *call(PyObject *object, const char *name, const int64_t *number)
 {
     binding_tensor *const self = tensor_of(object);

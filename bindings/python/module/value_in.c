@@ -369,7 +369,8 @@ static bool may_be(const binding_state *state, PyObject *object, const taper_typ
                                                : taper_type_kind_of(type) == TAPER_TYPE_TENSOR;
 }
 
-// Returns the member of a Union that fits, or NULL. int is preferred to float for an int, and list to tuple for a list.
+// Returns the member of a Union that fits, or NULL if no member fits. int is preferred to float for an int, and list to
+// tuple for a list.
 static const taper_type *member_for(const binding_state *state, PyObject *object, const taper_type *type)
 {
     const taper_type_kind best = PyLong_Check(object) && !PyBool_Check(object) ? TAPER_TYPE_INT

@@ -153,6 +153,6 @@ export class TaperError extends Error {
     readonly status: Status;
     /** Further lines, such as missing operators or the place in the model's code. */
     readonly detail: string;
-    /** Position of the error in the file in bytes, or -1. */
+    /** Position of the error in the file in bytes, or -1 if the error has no position. */
     readonly offset: number;
 }

@@ -15,7 +15,7 @@ public final class NativeLibrary {
 
   private NativeLibrary() {}
 
-  /** @throws UnsatisfiedLinkError if the library is missing, at each call */
+  /** @throws UnsatisfiedLinkError at each call, if the library is missing */
   public static void load() {
     if (!loaded) {
       synchronized (NativeLibrary.class) {

@@ -556,7 +556,7 @@ public abstract class Tensor {
     return "Tensor(" + Arrays.toString(shape) + ", dtype=" + mType + ")";
   }
 
-  /** Allocates a Java array. Throws no Error if the heap has no room for it. */
+  /** Allocates a Java array. Throws a RuntimeException, not an Error, if the heap has no room for the array. */
   private static Object newArray(Class<?> type, int length) {
     try {
       return java.lang.reflect.Array.newInstance(type, length);

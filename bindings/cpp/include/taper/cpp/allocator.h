@@ -207,7 +207,7 @@ struct AllocatorOfCPU {
 };
 } // namespace detail
 
-// The program owns the allocator, which must outlive all its memory.
+// Sets the allocator of a device. The program owns the allocator, which must outlive all memory that it has provided.
 inline void SetAllocator(DeviceType type, Allocator *allocator, uint8_t priority = 0)
 {
     TORCH_CHECK(type == kCPU, "there are allocators for the CPU alone");

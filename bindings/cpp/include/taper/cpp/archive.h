@@ -29,7 +29,7 @@ namespace cpp
 using ExtraFiles = std::unordered_map<std::string, std::string>;
 using Sources = std::vector<std::pair<std::string, std::string>>; // names of TorchScript modules, and their texts
 
-// Receives the bytes of a file. It must not throw, because the library calls it from C; it returns 0 on success.
+// Receives the bytes of a file. `write` returns 0 on success. It must not throw, because the library calls it from C.
 struct ByteSink {
     taper_save_function write;
     void *user;
@@ -194,7 +194,7 @@ class ArchiveReader
         error.check(taper_archive_reader_open(context(), path.c_str(), &reader, error));
         return reader;
     }
-    // Keeps the bytes as long as the reader and its values exist.
+    // Opens an archive in memory. Keeps the bytes as long as the reader and its values exist.
     static taper_archive_reader *open(std::shared_ptr<const std::string> bytes)
     {
         using Owner = std::shared_ptr<const std::string>;

@@ -173,7 +173,8 @@ struct SchemaArgument {
     }
 };
 
-// Returns the index of the first argument that the operator writes its result to, or the number of arguments.
+// Returns the index of the first argument that the operator writes its result to, or the number of arguments if there
+// is no such argument.
 inline size_t findFirstOutArg(const std::vector<Argument> &arguments)
 {
     size_t index = 0;

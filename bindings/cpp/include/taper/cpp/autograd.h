@@ -81,7 +81,7 @@ inline variable_list grad(const variable_list &outputs, const variable_list &inp
     return gradients;
 }
 
-// Keeps whether anomaly detection is enabled, which has no effect.
+// Stores the setting of anomaly detection, which has no effect.
 struct AnomalyMode {
     static bool is_enabled()
     {

@@ -57,7 +57,7 @@ class WarningHandler
 {
   public:
     virtual ~WarningHandler() = default;
-    // verbatim: whether the text is to be printed as it is.
+    // verbatim: true if the text must be printed as it is.
     virtual void process(const SourceLocation &place, const std::string &text, const bool)
     {
         std::fprintf(stderr, "[W %s:%u] Warning: %s (function %s)\n", detail::StripBasename(place.file).c_str(),
@@ -70,7 +70,7 @@ namespace Warning
 
 namespace detail
 {
-// The handler of a thread, or NULL for the standard handler.
+// Returns the handler of this thread, as a reference that may be changed. NULL stands for the standard handler.
 inline WarningHandler *&handler()
 {
     static thread_local WarningHandler *here = nullptr;

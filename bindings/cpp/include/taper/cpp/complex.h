@@ -155,7 +155,7 @@ template <class T> constexpr complex<T> operator-(const complex<T> &value)
 {
     return complex<T>(-value.real(), -value.imag());
 }
-// An operator of two complex numbers, of a complex and a real number, and of a complex number and an integer.
+// Defines an operator of two complex numbers, of a complex and a real number, and of a complex number and an integer.
 #define TAPER_CPP_COMPLEX_OPERATOR(op)                                                                                 \
     template <class T> constexpr complex<T> operator op(const complex<T> &a, const complex<T> &b)                      \
     {                                                                                                                  \

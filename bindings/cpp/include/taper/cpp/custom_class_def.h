@@ -248,7 +248,7 @@ inline bool isCustomClass(const c10::IValue &value)
 {
     return value.isCustomClass();
 }
-// Returns the type of a registered class, or null.
+// Returns the type of a registered class, or null if no class has this name.
 inline c10::ClassTypePtr getCustomClass(const std::string &name)
 {
     const std::shared_ptr<detail::CustomClass> found = detail::CustomClasses::find(name);

@@ -101,7 +101,7 @@ class OperatorHandle
     {
         return schema_;
     }
-    // All operators compute on the CPU.
+    // Returns true only for the key CPU, because all operators compute on the CPU.
     bool hasKernelForDispatchKey(DispatchKey key) const
     {
         return key == DispatchKey::CPU;

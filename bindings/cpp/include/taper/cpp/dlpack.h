@@ -113,7 +113,7 @@ inline ScalarType toScalarType(const DLDataType &dtype)
         return c10::ScalarType::Undefined;
     }
 }
-// Tensors are on the CPU.
+// Returns the device of the tensor, which is always the CPU.
 inline DLDevice getDLContext(const Tensor &, const int64_t &device_id)
 {
     DLDevice made;

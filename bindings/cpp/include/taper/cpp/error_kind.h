@@ -19,8 +19,8 @@ namespace cpp
 
 enum class ErrorKind { Plain, Index, LinAlg, Runtime, NotImplemented };
 
-// Returns the length of "aten::add.Tensor: " at the beginning of the text, or 0. The names of an app's own operators
-// stay in the texts.
+// Returns the length of a prefix such as "aten::add.Tensor: " at the beginning of the text, or 0 if there is none. The
+// names of an app's own operators are not prefixes and stay in the texts.
 inline size_t operator_prefix(const std::string &text)
 {
     for (const char *space : {"aten::", "quantized::", "torchvision::"}) {

@@ -91,7 +91,7 @@ template <class T> const char *demangle_type()
     return name.c_str();
 }
 
-// Call stacks are not recorded.
+// Returns a fixed text, because call stacks are not recorded.
 inline std::string get_backtrace(size_t = 0, size_t = 64, bool = true)
 {
     return "(no backtrace available)";

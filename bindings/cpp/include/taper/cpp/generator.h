@@ -47,7 +47,7 @@ class GeneratorState
         seed_.store(seed, std::memory_order_relaxed);
         taper_generator_seed(generator_, seed);
     }
-    // Keeps the seed from which the generator's state was made.
+    // Stores the seed from which the generator's state was made. Does not change the state.
     void remember(uint64_t seed)
     {
         seed_.store(seed, std::memory_order_relaxed);

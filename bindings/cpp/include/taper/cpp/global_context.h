@@ -165,7 +165,7 @@ class Context
     {
         return deterministic_warns_;
     }
-    // Results never depend on threads.
+    // Stores the setting, which has no effect, because results never depend on threads.
     void setDeterministicAlgorithms(bool value, bool warn_only = false)
     {
         deterministic_ = value;

@@ -461,7 +461,7 @@ struct IValue final {
     // custom_class.h.
     template <class T> intrusive_ptr<T> toCustomClass() const;
     intrusive_ptr<torch::CustomClassHolder> toCapsule() const;
-    // Both references are valid as long as the IValue.
+    // The results of both functions are valid as long as the IValue.
     const std::string &toStringRef() const;
     string_view toStringView() const
     {

@@ -65,8 +65,8 @@ class CppFunction final
     {
         return CppFunction(function);
     }
-    // A function over a stack: void f(const c10::OperatorHandle &, std::vector<c10::IValue> *). Include
-    // <torch/csrc/jit/runtime/operator.h> for the handle.
+    // Makes a CppFunction from a function over a stack: void f(const c10::OperatorHandle &, std::vector<c10::IValue>
+    // *). Include <torch/csrc/jit/runtime/operator.h> for the handle.
     template <void (*function)(const c10::OperatorHandle &, std::vector<c10::IValue> *)>
     static CppFunction makeFromBoxedFunction()
     {
@@ -82,14 +82,15 @@ class CppFunction final
         };
         return made;
     }
-    // For keys whose functions only pass calls on, such as the autograd keys. Taper never calls such functions.
+    // Makes the function for keys whose functions only pass calls on, such as the autograd keys. Taper never calls this
+    // function.
     static CppFunction makeFallthrough()
     {
         CppFunction made;
         made.is_fallthrough_ = true;
         return made;
     }
-    // A function that throws.
+    // Makes a function that throws.
     static CppFunction makeNamedNotSupported()
     {
         CppFunction made;
@@ -192,8 +193,9 @@ class Library final
         return impl(name, dispatch(key, std::forward<Function>(function)));
     }
 
-    // The function that all operators have for the key of this library. Taper never calls functions of other keys than
-    // the CPU's, and has functions of its own for the CPU.
+    // Accepts a function for all operators under the key of this library, and never calls it. Taper calls no functions
+    // of keys other than the CPU's, and has functions of its own for the CPU, so that a function for the CPU is an
+    // error.
     template <class Function> Library &fallback(Function &&function) &
     {
         const CppFunction made(std::forward<Function>(function));

@@ -27,7 +27,7 @@ class Module : public Object
     {
         return Object::run_method(name, std::forward<T>(inputs)...);
     }
-    // Errors of runs name modules and source lines without handles.
+    // Returns false: errors of runs name modules and source lines without debug handles.
     bool hasDebugHandles() const
     {
         return false;
@@ -48,7 +48,7 @@ class Module : public Object
     {
         return _ivalue()->slots();
     }
-    // All tensors among the attributes, as in PyTorch.
+    // Returns all tensors among the attributes, as in PyTorch.
     std::vector<at::Tensor> parameters() const
     {
         std::vector<at::Tensor> all;
@@ -67,12 +67,12 @@ class Module : public Object
     {
         return loaded().operator_version();
     }
-    // The names of the operators that the module calls.
+    // Returns the names of the operators that the module calls.
     std::vector<std::string> operators() const
     {
         return loaded().operators();
     }
-    // The texts that the app has set.
+    // Returns the texts that the app has set.
     std::unordered_map<std::string, std::string> getMetadata() const
     {
         return metadata_;
@@ -99,7 +99,7 @@ class Module : public Object
     {
         return get_forward_method_debug_info(0);
     }
-    // The tensors that were saved with requires_grad, as in PyTorch.
+    // Returns the tensors that were saved with requires_grad, as in PyTorch.
     std::map<std::string, at::Tensor> named_parameters() const
     {
         std::map<std::string, at::Tensor> all;

@@ -80,7 +80,7 @@ class Module : public Object
                   [&](const std::string &, const taper::cpp::Slot &slot) { all.push_back(slot.value); });
         return attribute_list(std::move(all));
     }
-    // The direct submodules; modules() has this module and all below it.
+    // children() returns the direct submodules; modules() returns this module and all modules below it.
     module_list children() const;
     named_module_list named_children() const;
     module_list modules() const;

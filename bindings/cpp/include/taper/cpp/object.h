@@ -73,8 +73,8 @@ class Object final : public intrusive_ptr_target
     {
         return value_;
     }
-    // model() returns the model that has the object, or null. path() returns the path of the attribute that has the
-    // object; "" is the root.
+    // model() returns the model that has the object, or null if no model has it. path() returns the path of the
+    // attribute that has the object; "" is the root.
     const std::shared_ptr<taper::cpp::LoadedModel> &model() const
     {
         return model_;

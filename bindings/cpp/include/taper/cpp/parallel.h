@@ -29,7 +29,7 @@ inline void set_num_threads(int count)
     TORCH_CHECK(count > 0, "Expected positive number of threads");
     taper_context_set_threads(taper::cpp::context(), static_cast<unsigned>(count));
 }
-// Threads need no preparation.
+// Does nothing, because threads need no preparation.
 inline void init_num_threads()
 {
 }

@@ -33,7 +33,7 @@ inline c10::IValue pickle_load(const std::vector<char> &data)
     return c10::IValue(taper::cpp::ArchiveReader(taper::cpp::ArchiveReader::open(bytes)).value("data"));
 }
 
-// A pickle without an archive. A value with tensors throws, because the pickle has no place for their elements.
+// Returns a pickle without an archive. A value with tensors throws, because the pickle has no place for their elements.
 inline std::vector<char> pickle(const c10::IValue &value, std::vector<at::Tensor> * = nullptr)
 {
     std::string bytes;

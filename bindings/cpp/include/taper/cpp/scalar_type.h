@@ -110,7 +110,8 @@ inline bool isQIntType(ScalarType type)
     return (type >= ScalarType::QInt8 && type <= ScalarType::QInt32) || type == ScalarType::QUInt4x2 ||
            type == ScalarType::QUInt2x4;
 }
-// The quantized type over a type of integers, and the reverse. Other types are returned unchanged.
+// These functions return the quantized type over a type of integers, and the reverse. They return other types
+// unchanged.
 inline ScalarType toQIntType(ScalarType type)
 {
     return type == ScalarType::Byte   ? ScalarType::QUInt8

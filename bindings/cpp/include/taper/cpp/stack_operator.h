@@ -123,7 +123,7 @@ template <class T> void pack(Stack *stack, T &&value)
     pack(*stack, std::forward<T>(value));
 }
 
-// For operators whose functions return tuples.
+// Pushes the items of a tuple, for operators whose functions return tuples.
 template <class... T> struct TuplePacker {
     static void execute(Stack &stack, std::tuple<T...> &&values)
     {
@@ -185,7 +185,7 @@ class Operator
     {
     }
     FunctionSchema schema() const; // defined in dispatcher.h, because parsing schemas costs time to compile
-    // Operators with functions of their own return false: no dispatcher chooses their functions.
+    // Returns false for an operator with a function of its own, because no dispatcher chooses its function.
     bool isC10Op() const
     {
         return is_listed_;
@@ -198,7 +198,7 @@ class Operator
     {
         return creator_ != nullptr ? creator_(node) : operation_;
     }
-    // All operators compute on the CPU.
+    // Returns one function for every key, because all operators compute on the CPU.
     Operation getOperationForDispatchKey(c10::DispatchKey) const
     {
         TORCH_CHECK(is_listed_, "calling a JIT operator for dispatch key is not supported");

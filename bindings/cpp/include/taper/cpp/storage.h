@@ -25,7 +25,7 @@ class Storage
         : tensor_(std::move(tensor)), state_(std::make_shared<State>(DataPtr(data, Device(kCPU)), bytes))
     {
     }
-    // allocator: the allocator that reset_legacy() uses, or nullptr.
+    // allocator: the allocator that reset_legacy() uses, or nullptr, with which reset_legacy() throws.
     Storage(use_byte_size_t, size_t bytes, DataPtr data, Allocator *allocator = nullptr, bool resizable = false)
         : state_(std::make_shared<State>(std::move(data), bytes))
     {

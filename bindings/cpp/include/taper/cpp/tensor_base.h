@@ -302,7 +302,7 @@ class TensorBase
     {
         return 0;
     }
-    // Numbers are conjugated and negated at once, not when they are read.
+    // Returns false: numbers are conjugated and negated at once, not when they are read.
     bool is_conj() const
     {
         return false;

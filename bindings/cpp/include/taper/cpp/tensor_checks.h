@@ -130,7 +130,7 @@ inline void checkDim(CheckedFrom c, const Tensor &tensor, const char *name, int 
 {
     checkDim(c, TensorGeometryArg(TensorArg(tensor, name, pos)), dim);
 }
-// The number of dimensions must be in [first, last).
+// Throws unless the number of dimensions is in [first, last).
 inline void checkDimRange(CheckedFrom c, const TensorGeometryArg &t, int64_t first, int64_t last)
 {
     TAPER_CPP_CHECK_ARG(t->dim() >= first && t->dim() < last, "Expected ", first, " to ", last - 1,
@@ -196,7 +196,7 @@ inline void checkSameType(CheckedFrom c, const TensorArg &a, const TensorArg &b)
                         " to have the same type as tensor for ", TensorGeometryArg(b), "; but type ", a->toString(),
                         " does not equal ", b->toString());
 }
-// All tensors are on the CPU.
+// Always throws, because all tensors are on the CPU.
 inline void checkSameGPU(CheckedFrom c, const TensorArg &a, const TensorArg &b)
 {
     TORCH_CHECK(false, "Tensor for ", TensorGeometryArg(a), " is on CPU, Tensor for ", TensorGeometryArg(b),

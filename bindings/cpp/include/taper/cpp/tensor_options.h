@@ -51,7 +51,7 @@ class TensorOptions
     {
         return dtype_of.has_value() ? dtype(*dtype_of) : dtype(optional<ScalarType>());
     }
-    // The index of a CUDA device.
+    // Returns a copy with the CUDA device of this index.
     TensorOptions device_index(DeviceIndex index) const
     {
         return device(kCUDA, index);

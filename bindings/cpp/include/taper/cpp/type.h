@@ -161,7 +161,7 @@ class Type : public std::enable_shared_from_this<Type>
     {
         return false;
     }
-    // Modules are distinguished by their classes, ClassType::is_module.
+    // Returns false. For the class of a module, ClassType::is_module returns true.
     virtual bool is_module() const
     {
         return false;

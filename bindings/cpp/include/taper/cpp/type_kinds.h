@@ -244,7 +244,7 @@ inline bool is_contiguous_strides(const IntArrayRef sizes, const IntArrayRef str
     }
     return true;
 }
-// Taper's types have no sizes of tensors.
+// Returns the type itself, because Taper's types have no sizes of tensors.
 inline TypePtr unshapedType(const TypePtr &type)
 {
     return type;

@@ -415,7 +415,7 @@ inline optional<bool> check_env(const char *name)
     return value == "1";
 }
 } // namespace utils
-// Threads keep the names that the system gives them.
+// Has no effect: threads keep the names that the system gives them.
 inline void setThreadName(std::string)
 {
 }

@@ -67,7 +67,7 @@ inline taper::cpp::Handle foreign_value(const std::string &class_name, const int
     const taper::cpp::Handle reference(made);
     return taper::cpp::make_value(taper_value_object, class_name.c_str(), &foreign_field, &made, size_t(1));
 }
-// Returns the object of C++ that the value keeps, or null.
+// Returns the object of C++ that the value keeps, or null if it keeps none.
 inline const intrusive_ptr_target *foreign_target(const taper::cpp::Handle &value) noexcept
 {
     const char *const field = taper_value_field(value.get(), 0);

@@ -108,7 +108,7 @@ class Attention
     }
 
   private:
-    // The projection of rows [from, to) of the shared weight.
+    // Returns the input projected by rows [from, to) of the shared weight, in units of the width.
     Tensor part(const Tensor &input, int64_t from, int64_t to) const
     {
         const Tensor &bias = options_.in_proj_bias();

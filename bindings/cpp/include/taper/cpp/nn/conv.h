@@ -90,8 +90,8 @@ template <size_t D> struct ConvTransposeFuncOptions {
 
 namespace detail
 {
-// padding: the numbers of the padding. named: its name, such as "same", which replaces the numbers; or null. The stride
-// has one number for each dimension.
+// padding: the numbers of the padding. named: its name, such as "same", which replaces the numbers; null if the numbers
+// apply. The stride has one number for each dimension.
 inline Tensor conv(const Tensor &input, const Tensor &weight, const Tensor &bias, IntArrayRef stride,
                    IntArrayRef padding, const char *named, IntArrayRef dilation, int64_t groups)
 {
