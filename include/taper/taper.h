@@ -61,7 +61,7 @@ extern "C" {
 #define TAPER_MUST_USE
 #endif
 
-/* Marks what may change in any minor version, also after 1.0. This definition makes the compiler warn of each use:
+/* Marks what may change in any minor version, also after 1.0. With this compiler option the compiler warns of each use:
  *   -D'TAPER_EXPERIMENTAL=__attribute__((deprecated("experimental")))' */
 #ifndef TAPER_EXPERIMENTAL
 #define TAPER_EXPERIMENTAL
@@ -86,7 +86,7 @@ TAPER_API const char *taper_version(void);
 /* ---- status and errors ------------------------------------------------------------------------------------- */
 typedef enum taper_status {
     TAPER_OK = 0,
-    TAPER_ERROR_ARGUMENT = 1, /* the caller passed something wrong; the message names it */
+    TAPER_ERROR_ARGUMENT = 1, /* an argument is wrong; the message names the argument */
     TAPER_ERROR_FILE = 2,     /* the model file is damaged, is no model, or could not be read */
     /* The file or request is valid, but this build or version does not support it. The message says what to do. */
     TAPER_ERROR_UNSUPPORTED = 3,
@@ -178,17 +178,18 @@ typedef struct taper_context_options {
 /* Bits of cpu_mask. TAPER_CPU_NONE adds nothing to other bits; alone it allows only the portable kernels. */
 #define TAPER_CPU_NONE (UINT64_C(1) << 63)
 #define TAPER_CPU_AVX2 (UINT64_C(1) << 0)   /* with FMA and F16C */
-#define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* F, BW, DQ, VL */
+#define TAPER_CPU_AVX512 (UINT64_C(1) << 1) /* the parts F, BW, DQ and VL of AVX-512 */
 #define TAPER_CPU_AVX512VNNI (UINT64_C(1) << 2)
 #define TAPER_CPU_AVX512BF16 (UINT64_C(1) << 3)
-#define TAPER_CPU_AMX (UINT64_C(1) << 4) /* TILE, INT8, BF16 */
+#define TAPER_CPU_AMX (UINT64_C(1) << 4) /* AMX-TILE, AMX-INT8 and AMX-BF16 */
 #define TAPER_CPU_NEON (UINT64_C(1) << 16)
 #define TAPER_CPU_NEON_DOT (UINT64_C(1) << 17)
 #define TAPER_CPU_NEON_FP16 (UINT64_C(1) << 18)
 #define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
 #define TAPER_CPU_NEON_BF16 (UINT64_C(1) << 20)
 
-/* A context has the allocator, threads, log and devices of models, sessions and values. Most programs create one. */
+/* A context has the allocator, threads, log and devices of models, sessions and values. Most programs create one
+ * context. */
 typedef struct taper_context taper_context;
 /* Creates a context. options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
@@ -259,7 +260,7 @@ typedef enum taper_option {
     TAPER_NNAPI_PREFERENCE = 1,       /* preference that NNAPI's drivers get; a taper_nnapi_preference */
     TAPER_NNAPI_RELAX_F32_TO_F16 = 2, /* 1: NNAPI's drivers may compute float32 with the precision of float16 */
     TAPER_NNAPI_LEVEL = 3,            /* newest Android API level whose functions are used, 27 to 31 */
-    TAPER_GPU_SOFTWARE = 16,          /* 1: a driver that computes on the CPU is used if there is no other */
+    TAPER_GPU_SOFTWARE = 16,          /* 1: a driver that computes on the CPU is used if there is no other driver */
     TAPER_GPU_CHECKS = 17,            /* 1: the results of the first run are compared with the CPU's */
     TAPER_GPU_HALF = 18,              /* 1: weights and intermediate tensors are stored as float16 */
     TAPER_GPU_ESTIMATE = 19,   /* 1: the GPU does not try parts that are estimated to be slower than on the CPU */
@@ -616,7 +617,7 @@ TAPER_API const char *taper_model_method_name(const taper_model *model, size_t i
 /* The parameter `method` of the functions that follow is the name of a method; NULL means "forward". */
 
 /* Returns the number of arguments of a method, without self. Returns -1 if there is no such method, or if the file has
- * no schema. Files of bytecode 3 and 4 have none. */
+ * no schema. Files of bytecode 3 and 4 have no schemas. */
 TAPER_API int taper_model_method_arguments(const taper_model *model, const char *method);
 /* Returns the number of arguments without a default value. Returns -1 as taper_model_method_arguments does. */
 TAPER_API int taper_model_method_required(const taper_model *model, const char *method);
@@ -652,14 +653,16 @@ typedef enum taper_type_kind {
     TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema, for example t in List[t] */
 } taper_type_kind;
 
-/* Return the types of argument `index` and of the result. NULL: there is no such method, argument or schema. */
+/* Return the type of argument `index`, and the type of the result. Return NULL if there is no such method, argument or
+ * schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Return the types of argument `index` and of the result as text, as in the file. NULL: there is no such type. */
+/* Return, as text of the file, the type of argument `index` and the type of the result. Return NULL if there is no such
+ * method, argument or schema. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
-/* Return the kind of a type and the number of its item types. For a NULL type: TAPER_TYPE_ANY and 0. */
+/* Return the kind of a type, and the number of its item types. If type is NULL, they return TAPER_TYPE_ANY and 0. */
 TAPER_API taper_type_kind taper_type_kind_of(const taper_type *type);
 TAPER_API size_t taper_type_count(const taper_type *type);
 /* Returns item type number `index`, or NULL if the type has fewer item types. */

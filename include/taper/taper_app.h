@@ -42,7 +42,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_bundled_inputs(ta
  * The function changes one input at a time and tries whether the model then runs. It adds a batch dimension, moves the
  * channels before height and width, or converts to float32. If a change helps, the detail gets one line:
  *   input 0 is float64 [1, 3, 96, 96]; the model takes it converted: float32 [1, 3, 96, 96]
- * If none helps, the detail gets one line for each input tensor. The line names the layer that refused, if known:
+ * If no change helps, the detail gets one line for each input tensor. The line names the layer that refused, if known:
  *   input 0 (x) was float32 [1, 4, 96, 96], refused in features.0.0
  *
  * The method runs several times in new sessions, for at most ten seconds in all. Its prints are dropped, and the
@@ -106,10 +106,11 @@ TAPER_API TAPER_EXPERIMENTAL void taper_settings_release(taper_settings *setting
 TAPER_API TAPER_EXPERIMENTAL const char *taper_settings_task(const taper_settings *settings);
 /* Returns the number of labels, which are the names of classes. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_settings_label_count(const taper_settings *settings);
-/* Returns the name of class `index`, or NULL if it has none. The settings own the text. Control characters of the file
- * are replaced by "?". */
+/* Returns the name of class `index`, or NULL if the settings name no such class. The settings own the text. Control
+ * characters of the file are replaced by "?". */
 TAPER_API TAPER_EXPERIMENTAL const char *taper_settings_label(const taper_settings *settings, size_t index);
-/* Writes the colour of class `index` to rgb, as red, green and blue, and returns 1. Returns 0 if it has no colour. */
+/* Writes the colour of class `index` to rgb, as red, green and blue, and returns 1. Returns 0 if the class has no
+ * colour. */
 TAPER_API TAPER_EXPERIMENTAL int taper_settings_color(const taper_settings *settings, size_t index,
                                                       unsigned char rgb[3]);
 /* Quantizes a value for input `index` of forward, if the settings say that the input is quantized and the value is a

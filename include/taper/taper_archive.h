@@ -45,8 +45,9 @@ TAPER_API TAPER_EXPERIMENTAL size_t taper_archive_reader_count(const taper_archi
  * bytes. No zero byte follows it. Returns NULL if there is no such record. The reader owns the text. */
 TAPER_API TAPER_EXPERIMENTAL const char *taper_archive_reader_name(const taper_archive_reader *reader, size_t index,
                                                                    size_t *length);
-/* Gets the contents of record `index`, which the reader owns; no zero byte follows them. The checksum is compared.
- * Fails with TAPER_ERROR_ARGUMENT if there is no such record, and with TAPER_ERROR_FILE if the record is damaged. */
+/* Gets the contents of record `index`, which the reader owns; no zero byte follows them. The function compares the
+ * checksum of the record. Fails with TAPER_ERROR_ARGUMENT if there is no such record, and with TAPER_ERROR_FILE if the
+ * record is damaged. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_archive_reader_record(taper_archive_reader *reader,
                                                                                      size_t index, const void **data,
                                                                                      size_t *size, taper_error *error);

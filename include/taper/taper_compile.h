@@ -195,8 +195,8 @@ TAPER_API TAPER_MUST_USE taper_status taper_draft_save(taper_draft *draft, const
  * 0. Free the bytes with taper_saved_free before the draft is released. */
 TAPER_API TAPER_MUST_USE taper_status taper_draft_save_memory(taper_draft *draft, const taper_save_options *options,
                                                               void **bytes, size_t *size, taper_error *error);
-/* Frees a file that taper_draft_save_memory made. bytes and size are the values that it set. If bytes is NULL, the
- * function does nothing. */
+/* Frees a file that taper_draft_save_memory made. bytes and size are the values that taper_draft_save_memory set. If
+ * bytes is NULL, the function does nothing. */
 TAPER_API void taper_saved_free(taper_draft *draft, void *bytes, size_t size);
 
 /* Turns a draft, in its present state, into a model that can be run. The values of the model's graphs have the numbers
@@ -332,8 +332,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_layer(
  * first comparison. */
 TAPER_API TAPER_EXPERIMENTAL double taper_calibrator_sqnr(const taper_calibrator *calibrator);
 /* Sets *scale and *zero_point to the scale and zero point of input `index` of forward and returns 1, if that input is
- * quantized. Returns 0 if it is not quantized, before the first finish or comparison, and in modes other than
- * TAPER_QUANTIZE_FULL. */
+ * quantized. Returns 0 if it is not quantized, before the first call of taper_calibrator_finish or
+ * taper_calibrator_compare, and in modes other than TAPER_QUANTIZE_FULL. */
 TAPER_API TAPER_EXPERIMENTAL int taper_calibrator_input(const taper_calibrator *calibrator, size_t index, double *scale,
                                                         int64_t *zero_point);
 

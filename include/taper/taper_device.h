@@ -23,7 +23,7 @@ typedef struct taper_device_info {
     const char *name;        /* text that chooses the device, for taper_device_parse: "cpu", "vulkan:1" */
     const char *title;       /* name that the device or its driver reports; "": none */
     const char *description; /* words about what the device can do and how Taper uses it; "": nothing is known */
-    const char *problem;     /* reason why no model can run on the device; NULL: models can */
+    const char *problem;     /* reason why no model can run on the device; NULL: models can run on it */
 } taper_device_info;
 
 /* Calls the callback each(user, info) once for every device of this build's backends: first the CPU, then backend by

@@ -5,7 +5,7 @@
  *
  * A session keeps the memory that its runs need, so that a run like an earlier one allocates nothing. If sizes change
  * from run to run, or sessions come and go, memory is freed and requested again. The system's allocator then unmaps,
- * maps and clears pages. This allocator uses the memory that it kept.
+ * maps and clears pages. The caching allocator uses the memory that it kept instead.
  */
 #ifndef TAPER_TAPER_MEMORY_H
 #define TAPER_TAPER_MEMORY_H

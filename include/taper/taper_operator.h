@@ -55,7 +55,7 @@ TAPER_API TAPER_EXPERIMENTAL void taper_generator_seed(taper_generator *generato
 /* Writes the state of the generator to `state`, which has TAPER_GENERATOR_STATE_SIZE bytes. */
 TAPER_API TAPER_EXPERIMENTAL void taper_generator_get_state(taper_generator *generator, void *state);
 /* Continues with a state that taper_generator_get_state or torch.get_rng_state wrote. The function fails with
- * TAPER_ERROR_ARGUMENT if the bytes are no state; the generator is then as before. */
+ * TAPER_ERROR_ARGUMENT if the bytes are no state; the generator then keeps its state. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_generator_set_state(taper_generator *generator,
                                                                                    const void *state, size_t size,
                                                                                    taper_error *error);
