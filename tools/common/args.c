@@ -131,7 +131,7 @@ static bool is_name_with_one_dash(const char *argument, const char *name)
 }
 
 // Returns the option that an argument names. *value is the value in the same argument, such as "3" in "--threads=3", or
-// NULL if there is none.
+// NULL if that argument has no value.
 static const arg_option *find_option(const arg_table *table, const char *argument, const char **value)
 {
     *value = NULL;

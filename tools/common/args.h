@@ -23,7 +23,7 @@ typedef struct arg_texts {
 
 typedef struct arg_option {
     const char *name; // name, such as "--input"
-    char letter;      // letter of the short form, such as 'i' for "-i"; 0 if there is none
+    char letter;      // letter of the short form, such as 'i' for "-i"; 0 if the option has no short form
     arg_kind kind;
     void *target; // variable that receives the value; it changes only if the option is given
     long minimum, maximum;

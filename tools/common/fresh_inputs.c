@@ -7,7 +7,7 @@
 #include "common/errors.h"
 
 typedef struct fresh_tensor {
-    taper_value *value; // tensor, a reference
+    taper_value *value; // tensor; the struct owns a reference
     void *kept;
     size_t bytes;
     bool changes; // true if an earlier run has written to the tensor

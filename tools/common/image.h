@@ -61,8 +61,8 @@ typedef struct image_decoding {
     int orientation;    // orientation from EXIF, 1 to 8; 0 if unknown
     char problem[256];  // reason why decoding failed
 } image_decoding;
-// Sets the divisor if a picture of this size may be decoded. Returns false with the reason in `problem`. Decoders do
-// not print errors, because a progress line may be on the terminal.
+// Sets the divisor and returns true if a picture of this size may be decoded. Otherwise returns false, with the reason
+// in `problem`. Decoders do not print errors, because a progress line may be on the terminal.
 bool image_decoding_accept(image_decoding *decoding, unsigned width, unsigned height);
 // Allocates the pixels of `out` for this size, which is the accepted size divided by the divisor. Also allocates `row`
 // with that many bytes.

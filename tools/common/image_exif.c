@@ -16,7 +16,7 @@ typedef struct tiff {
     bool little;
 } tiff;
 
-// Returns the number of `count` bytes at `at`, or 0 beyond the end.
+// Returns the number of `count` bytes at `at`, or 0 beyond the end of the data.
 static uint32_t number_at(const tiff *t, size_t at, size_t count)
 {
     uint32_t number = 0;
@@ -36,7 +36,8 @@ int image_exif_orientation(const unsigned char *bytes, size_t size)
     }
     const tiff t = {bytes, size, bytes[0] == 'I'};
     const size_t first = number_at(&t, 4, 4);
-    const uint32_t entries = number_at(&t, first, 2); // entries of the first TIFF directory; 0 beyond the end
+    // Number of entries of the first TIFF directory; 0 if it is beyond the end of the data.
+    const uint32_t entries = number_at(&t, first, 2);
     for (uint32_t i = 0; i < entries; i++) {
         const size_t at = first + 2 + (size_t)i * ENTRY;
         if (at > size || size - at < ENTRY) {

@@ -229,7 +229,7 @@ static bool convert_complex(const input_source *source, const json_value *json, 
     return check(source, taper_value_complex(source->context, re, im, value, source->error));
 }
 
-// Returns true if JSON of this kind may stand for the type; decides which member type of a Union an input gets.
+// Returns true if JSON of this kind may stand for the type. convert_union chooses a member type of a Union with it.
 static bool may_be(const json_value *json, const taper_type *type)
 {
     const bool tensor = is_quantized_form(json) || (json->kind == JSON_TEXT && json->text[0] == '@');
@@ -325,7 +325,7 @@ static bool convert(const input_source *source, const json_value *json, const ta
     if (taper_type_kind_of(type) == TAPER_TYPE_UNION) {
         return convert_union(source, json, type, value);
     }
-    // A declared string may begin with '@'.
+    // In a declared string a first '@' is an ordinary character; it does not mark the name of a file.
     if (taper_type_kind_of(type) == TAPER_TYPE_STRING && json->kind == JSON_TEXT) {
         return make_text(source, json, value);
     }

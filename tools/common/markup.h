@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Writes pictures and pages for browsers. Each is one self-contained file.
+// Writes pictures and pages for browsers. Each picture or page is one self-contained file.
 #ifndef TAPER_TOOLS_MARKUP_H
 #define TAPER_TOOLS_MARKUP_H
 

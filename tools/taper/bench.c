@@ -49,7 +49,8 @@ typedef struct bench_figures {
     double load_ms, first_ms, second_ms;
     double *iter_ms;
     size_t count;
-    uint64_t allocations, banded; // allocations in the last run, and steps that ran in bands of rows
+    // Number of allocations in the last run, and number of its steps that ran in bands of rows.
+    uint64_t allocations, banded;
 } bench_figures;
 
 static bool run_timed(const opened_model *opened, const char *method, const call_inputs *inputs, double *milliseconds)

@@ -40,7 +40,7 @@ typedef struct drawing {
     const graph_picture *picture;
     drawn_node *nodes;
     edge *edges;
-    size_t *makers; // indexed by value number: 1 + index of the node that defines the value; 0 if none does
+    size_t *makers; // indexed by value number: 1 + index of the node that defines the value; 0 if no node does
     size_t node_count, node_capacity, edge_count, edge_capacity, value_count;
     bool failed, too_large;
 } drawing;

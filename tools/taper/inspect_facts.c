@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The part of taper inspect that prints for which backend a model was made, its quantization and its bundled inputs.
+// The part of taper inspect that prints three facts about a model: the backend for which it was made, its quantization
+// and its bundled inputs.
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

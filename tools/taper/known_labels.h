@@ -10,7 +10,7 @@ typedef struct known_labels {
     size_t count;
 } known_labels;
 
-// Returns the labels of the known data set with that number of classes, or NULL if no known data set has it.
+// Returns the labels of the known data set with that number of classes, or NULL if no known data set has that number.
 const known_labels *known_labels_of(size_t classes);
 
 #endif

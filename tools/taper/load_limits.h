@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Limits on loading a file, which are options of each command that opens one.
+// Limits on loading a file, which are options of each command that opens a file.
 #ifndef TAPER_TOOLS_LOAD_LIMITS_H
 #define TAPER_TOOLS_LOAD_LIMITS_H
 
@@ -8,7 +8,8 @@
 #include "common/args.h"
 
 typedef struct load_limits {
-    // Megabytes of memory and millions of steps; 0 for the default, which depends on the size of the file.
+    // Limits of a load: megabytes of memory, and millions of steps. 0 stands for the default, which depends on the size
+    // of the file.
     long megabytes, steps;
 } load_limits;
 

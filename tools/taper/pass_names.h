@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Names of passes that --disable omits. The option may be given several times, each time with a comma-separated list.
+// Names of passes that the compiler leaves out: the values of the option --disable. The option may be given several
+// times, each time with a comma-separated list.
 #ifndef TAPER_TOOLS_PASS_NAMES_H
 #define TAPER_TOOLS_PASS_NAMES_H
 
