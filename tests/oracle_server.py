@@ -37,7 +37,7 @@ def receive(client):
 
 
 def become(request, files):
-    """Runs the script in the copy, and ends with its status."""
+    """Runs the script in the forked copy of the server, and ends the copy with the script's status."""
     for to, file in enumerate(files):
         os.dup2(file, to)
     os.environ.clear()

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Selects a part of a long list of cases for the plain tier; tests/sample.h does the same in C.
 
-With TAPER_STRIDE=N, taken(name) is true for about one name in `part` times N, and TAPER_SEED selects which. Without TAPER_STRIDE, taken(name) is
-true for all names."""
+With TAPER_STRIDE=N, taken(name) is true for about one name in `part` times N, and TAPER_SEED selects which names. Without TAPER_STRIDE, taken(name)
+is true for all names."""
 import os
 import zlib
 

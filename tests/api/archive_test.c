@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Archives (taper_archive.h): values come back from the archives and pickles that they were written to; a changed
+// Tests archives (taper_archive.h): values come back from the archives and pickles that they were written to; a changed
 // session still has the changes after it is written and loaded; damaged bytes and NULL arguments are refused.
 #include <setjmp.h>
 #include <stdarg.h>

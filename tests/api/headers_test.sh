@@ -25,7 +25,7 @@ for path in "$include"/taper/*.h; do
         skipped=$((skipped + 1))
     fi
 done
-# warned WANTED HEADER CALL [WORD]: checks the number of warnings with the word
+# warned WANTED HEADER CALL [WORD]: compiles CALL with HEADER, and checks that WANTED warnings contain WORD (default: experimental)
 warned() {
     count=$(printf '#include <taper/%s>\nvoid f(void);\nvoid f(void) { (void)%s; }\n' "$2" "$3" |
         "$cc" -x c -std=c99 -I"$include" -fsyntax-only '-DTAPER_EXPERIMENTAL=__attribute__((deprecated("experimental")))' - 2>&1 |

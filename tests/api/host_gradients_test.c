@@ -15,8 +15,8 @@
 
 #include "tests/api/fixture.h"
 
-// The numbers of gradients_test.c, of PyTorch 1.13 (scripts/oracle/make_gradients.py): minus the gradient of the method
-// energy, and the gradient of the squares of the gradient.
+// The numbers that PyTorch 1.13 computes (scripts/oracle/make_gradients.py), the same as in gradients_test.c: minus the
+// gradient of the method energy, and the gradient of the squares of the gradient.
 static const float positions[9] = {0.0f, 0.5f, 1.0f, 1.5f, -0.25f, 0.75f, -1.0f, 0.125f, 2.0f};
 static const float forces[9] = {-0.06657405f, -0.19613096f, 0.22958899f, -0.53001034f, 0.14796783f,
                                 0.19979918f,  0.59658438f,  0.04816313f, -0.42938817f};

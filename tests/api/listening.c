@@ -14,7 +14,7 @@
 
 #include <taper/taper_inspect.h>
 
-// ---- similar results: floats to 1e-4 of the largest, integers of quantized tensors to 1
+// ---- similar results: floats may differ by 1e-4 of the largest float, integers of quantized tensors by 1
 
 static double element(const taper_tensor_info *t, int64_t at)
 {

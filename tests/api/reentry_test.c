@@ -23,7 +23,7 @@ typedef struct world {
     taper_value *input;
     taper_calibrator *calibrator;
     taper_operator *op;
-    void (*act)(struct world *w); // function that the next callback calls, only once; NULL if it calls none
+    void (*act)(struct world *w); // function that the next callback calls, only once; NULL if it calls no function
     int acts;
 } world;
 

@@ -451,7 +451,7 @@ static void models(void **state)
         }
         the_host = (host){.deed = RIGHT};
         assert_int_equal(run(context, model, NULL), TAPER_OK);
-        // 3 runs with two calls each: so the optimizer removed or merged no call.
+        // Three runs make two calls each. So the optimizer has neither removed nor merged a call.
         assert_int_equal(atomic_load(&the_host.warps), 6);
         assert_int_equal(atomic_load(&the_host.notes), 3);
         assert_int_equal(atomic_load(&the_host.additions), 9);

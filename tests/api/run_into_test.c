@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests results in the caller's memory: the bytes that are written, calls that are refused, and that a refused call
+// Tests results in the caller's memory: which bytes a run writes, which calls are refused, and that a refused call
 // leaves the memory unchanged.
 #include <setjmp.h>
 #include <stdarg.h>

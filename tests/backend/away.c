@@ -210,7 +210,8 @@ static taper_status plan(taper_device *device, taper_segment *segment, taper_are
     if (made == NULL) {
         return taper_fail_memory(error);
     }
-    made->seed = atomic_fetch_add(&backend->segments, 1u); // a counter: passes may change value numbers
+    // A counter, not a number of a value, because passes may change value numbers.
+    made->seed = atomic_fetch_add(&backend->segments, 1u);
     for (size_t i = 0; i < node->input_count; i++) {
         segment->forms[i] =
             taper_node_in(node, i)->node != NULL && taper_node_in(node, i)->node->kind == TAPER_NODE_CONSTANT

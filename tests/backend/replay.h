@@ -11,8 +11,9 @@ typedef struct replay {
     char *text;  // recorded lines, as one text
     size_t length, capacity, lines;
     bool replaying;
-    size_t at;         // offset in the text of the next line to compare
-    size_t mismatches; // number of lines that differ from the recorded ones; `wanted`, `got`: the first pair
+    size_t at; // offset in the text of the next line to compare
+    // Number of lines that differ from the recorded lines; `wanted` and `got` are the first such pair.
+    size_t mismatches;
     char wanted[256], got[256];
 } replay;
 

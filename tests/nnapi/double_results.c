@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests results of the emulation that can be calculated on paper.
+// Tests results of the NNAPI emulation. The expected results can be calculated on paper.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests quantized operations of the emulation whose integers can be calculated on paper, and sizes that only a part of
-// the model specifies.
+// Tests quantized operations of the NNAPI emulation, whose integers can be calculated on paper. Also tests sizes that
+// only a part of the model specifies.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

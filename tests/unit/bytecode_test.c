@@ -69,7 +69,7 @@ static const code loop[] = {
 static void runs_a_loop(void **state)
 {
     (void)state;
-    // Makes the same code without the NOP, which is not an instruction of the lite interpreter. Jumps over the NOP
+    // Makes the code of `loop` without the NOP, which is not an instruction of the lite interpreter. Jumps over the NOP
     // become shorter by one instruction.
     code instructions[13];
     memcpy(instructions, loop, 11 * sizeof *loop);

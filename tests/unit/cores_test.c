@@ -142,7 +142,8 @@ static void big_and_little(void **state)
     }
 }
 
-// If both files exist, the capacity decides. If the capacity of one CPU is missing, the other file decides.
+// If the CPUs have both cpu_capacity and cpuinfo_max_freq, the capacities decide. If the capacity of one CPU is
+// missing, the frequencies decide.
 static void both_files(void **state)
 {
     (void)state;

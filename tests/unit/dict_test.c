@@ -95,8 +95,8 @@ static void no_memory_leaves_it_whole(void **state)
     close_heap(&f);
 }
 
-// In all these complex keys, real and imaginary part have the same sum. If the keys collided, inserting that many would
-// take minutes.
+// In all these complex keys, real and imaginary part have the same sum. If the keys collided, inserting all of them
+// would take minutes.
 static void complex_keys_of_one_sum(void **state)
 {
     (void)state;

@@ -120,7 +120,7 @@ static void too_large(void **state)
         uint8_t *room;
         taper_fbb_start(&b, &taper_allocator_system);
         taper_fbb_ref ref = 0;
-        if (way == 0) { // the data is refused before it is read
+        if (way == 0) { // INT32_MAX - 100 bytes are refused before the data is read
             ref = taper_fbb_block_of(&b, "", INT32_MAX - 100, false);
             ref = taper_fbb_block_of(&b, "", 1000, true);
         } else if (way == 1) {

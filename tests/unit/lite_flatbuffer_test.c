@@ -554,7 +554,7 @@ static void test_made(void **state)
     assert_int_equal(taper_types_create(&taper_allocator_system, &types, NULL), TAPER_OK);
     size_t at[TAPER_LIMIT_VALUE_DEPTH + 20];
 
-    // Tests that sharing is preserved.
+    // Tests that two references to one ivalue are read as one object.
     put_module(m, 4, at);
     put_tuple(m, at[1], (uint32_t[]){0}, 1);
     put_tuple(m, at[2], (uint32_t[]){1, 1}, 2);

@@ -14,7 +14,7 @@ typedef struct module_comparison {
     bool across;                   // true if exactly one of the modules is a flatbuffer
     bool uncounted;                // true for a bytecode version that does not store the number of operators' arguments
     const char *where;             // name of the part that is being compared
-    char difference[300];          // text of the difference; "" if there is none
+    char difference[300];          // text of the difference; "" if no difference was found
 } module_comparison;
 
 #define MODULE_DIFFER(c, ...)                                                                                          \
@@ -62,7 +62,8 @@ static inline bool module_same_types(module_comparison *c, const taper_type *a, 
     // A list in a flatbuffer always has a type.
     const bool any = c->across && ((a == NULL && b != NULL && b->kind == TAPER_TYPE_ANY) ||
                                    (b == NULL && a != NULL && a->kind == TAPER_TYPE_ANY));
-    // Next to a value, a named tuple is written only by its name, so equal texts are sufficient.
+    // In the type that a file stores with a value, a named tuple is only its name. So it is sufficient that the texts
+    // are equal.
     MODULE_SAME(c,
                 any || (a == NULL && b == NULL) ||
                     (a != NULL && b != NULL && (taper_type_equal(a, b) || module_same_text(a, b))),

@@ -123,7 +123,7 @@ static taper_val optional(taper_tensor *value)
     return value != NULL ? TAPER_VAL(value) : taper_val_none();
 }
 
-// ---- expected outcomes for a state; these release the object
+// ---- expected outcomes for a state; each of these functions releases the object
 
 static void refused(params_fixture *f, taper_object *object, const char *about)
 {

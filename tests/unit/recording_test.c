@@ -70,7 +70,8 @@ static void chains_and_diamonds(void **state)
     (void)state;
     TEXTS(arguments, "Tensor", "Tensor");
     const function f = make(diamond, COUNT(diamond), arguments);
-    for (int64_t n = 4; n < 100000; n *= 20) { // sizes for which a kernel prepares calls, and sizes for which none does
+    // Sizes for which a kernel prepares calls, and sizes for which no kernel does.
+    for (int64_t n = 4; n < 100000; n *= 20) {
         program p;
         open_program(&p, &f, false);
         taper_value *kept[8];

@@ -38,7 +38,7 @@ static void reads_and_prints(void **state)
 {
     (void)state;
     static const char *const texts[][2] = {
-        // The text in a file, and the printed text, or NULL if it is the same.
+        // The text in a file, and the printed text, or NULL if both texts are equal.
         {"Tensor", NULL},
         {"int", NULL},
         {"float", NULL},

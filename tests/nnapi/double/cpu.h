@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The arithmetic of the emulation. Each operation has two steps: `prepare` checks the arguments and computes the sizes
-// of the results, `run` computes the results. This code does not depend on the API; cpu_table.c lists the operations.
+// The arithmetic of the emulation of NNAPI. Each operation has two steps: `prepare` checks the arguments and computes
+// the sizes of the results, `run` computes the results. This code does not depend on the API; cpu_table.c lists the
+// operations.
 #ifndef TAPER_TESTS_NNAPI_CPU_H
 #define TAPER_TESTS_NNAPI_CPU_H
 
