@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Functions that the programs same_nn_*.cpp share: numbered inputs, and printing of results, modules and errors. They
-// include only torch/torch.h, which is PyTorch's or Taper's.
+// Functions that the programs same_nn_*.cpp share: numbered inputs, and printing of results, modules and errors. The
+// programs include only torch/torch.h, which is PyTorch's or Taper's.
 #ifndef TAPER_TESTS_CPP_NN_PRINT_H
 #define TAPER_TESTS_CPP_NN_PRINT_H
 

@@ -10,7 +10,7 @@ import tempfile
 
 SOURCE = pathlib.Path(sys.argv[1]).resolve()
 LONG = "word " * 16
-# (message, a part of the finding, or "" if there is none)
+# (message, a part of the expected finding, or "" if no finding is expected)
 MESSAGES = [
     ("gpu: free the arena after a failed run\n\nIt leaked.", ""),
     ("src/ops, docs: pass sizes on", ""),

@@ -19,14 +19,15 @@ typedef enum gpu_call {
     GPU_CALLS
 } gpu_call;
 
-// Makes the n-th call of this kind from now on fail as if the device were lost. n counts from 1; 0 for none.
+// Makes the n-th call of this kind from now on fail as if the device were lost. n counts from 1; with 0 no call fails.
 void gpu_fail(gpu_call call, size_t n);
 size_t gpu_calls(gpu_call call); // returns the number of calls so far
 size_t gpu_alive(void);          // returns the number of live buffers, pipelines, recordings and devices
 // Makes the results of runs wrong from now on: of every run, or of every second run.
 typedef enum gpu_wrong { GPU_RIGHT, GPU_WRONG, GPU_WRONG_NOW_AND_THEN } gpu_wrong;
 void gpu_answer(gpu_wrong how);
-void gpu_after_runs(void (*what)(void *user), void *user); // calls `what` after each run from now on; NULL for none
+// Calls `what` after each run from now on; with NULL calls nothing.
+void gpu_after_runs(void (*what)(void *user), void *user);
 // gpu_is_newer makes the driver report a version that is higher by `versions`. gpu_crash ends the process in the next
 // run, or, if `opening` is true, when a driver is opened the next time.
 void gpu_is_newer(unsigned versions);

@@ -190,7 +190,7 @@ def add(case):
 
 
 def refusals(taper, device, folder):
-    """An invalid index is refused with the CPU's words; integers that floats cannot represent run on the CPU."""
+    """An invalid index is refused with the same error message as on the CPU; integers that floats cannot represent run on the CPU."""
     wrong = 0
     model, x, rows = Second(nn.Linear(7, 18), lambda y, i: y[i]), torch.randn(11, 7), torch.randint(-11, 11, (5,))
     torch.jit.trace(model, (x, rows)).save(os.path.join(folder, "m.pt"))

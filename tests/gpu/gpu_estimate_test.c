@@ -151,8 +151,8 @@ static void learning(void **state)
     assert_int_equal(system(command), 0);
 }
 
-// If the device or the CPU is clearly faster than the other, the faster one is stored, so that the next process neither
-// measures again nor makes pipelines that it would not use.
+// If the device or the CPU is clearly faster than the other, the faster of the two is stored, so that the next process
+// neither measures again nor makes pipelines that it would not use.
 static void faster_is_kept(void **state)
 {
     char dir[] = "/tmp/taper_gpu_XXXXXX", command[160];

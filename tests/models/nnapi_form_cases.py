@@ -18,7 +18,7 @@ class Case(NamedTuple):
     arguments: list  # arguments of the operation after its inputs
     want: Callable  # computes the result from the inputs, as floats
     flagged: bool = False  # true if the inputs are images in PyTorch's order, which are tested in both orders of NNAPI; false if they are tensors in NNAPI's order
-    result: tuple = None  # scale and zero point of 8-bit results; None: as the first input
+    result: tuple = None  # scale and zero point of 8-bit results; None: those of the first input
     after: bool = False  # true if the images come from a previous layer, so that only NHWC is tested
 
 

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """record.py TAPER RECORDED_CASES CASEFILE… [--out DIR] [--most BYTES] [--file BYTES]
 
-Runs case files in PyTorch, as oracle.py does, and writes the results to DIR/NAME.rec (tests/data/recorded). Cases that disagree are omitted.
+Runs case files in PyTorch, as oracle.py does, and writes the results to DIR/NAME.rec (tests/data/recorded). Cases in which Taper and PyTorch disagree
+are omitted.
 Cases whose inputs and results have more than --most bytes (16384) are omitted too; this limit is halved until the recording has at most --file
 bytes (400,000). A case file may set RECORDED_CASE and RECORDED_FILE to higher limits. RECORDED_CASES runs the recording without PyTorch. Ends
 with "N passed, N failed". Needs python3-torch."""

@@ -84,7 +84,7 @@ def script(source):
 
 
 def find_form(op, sample, second):
-    """Returns (module, tensors, expression, result) of the first form of the sample that PyTorch runs, or the reason why there is none."""
+    """Returns (module, tensors, expression, result) of the first form of the sample that PyTorch runs, or the reason why PyTorch runs no form."""
     tensors = []
     first = list(sample.input) if isinstance(sample.input, (list, tuple)) else sample.input
     arguments = [run_opinfo.literal(a, tensors) for a in [first] + list(sample.args)]
@@ -142,7 +142,7 @@ def without_zeros(found):
 
 
 def without_empty(want, got):
-    """Returns Taper's gradients, with None for a gradient that is empty or 0 if PyTorch gives none."""
+    """Returns Taper's gradients, with None in place of a gradient that is empty or 0 if PyTorch gives no gradient."""
     if want is None and isinstance(got, dict) and (0 in got.get("shape", [1]) or is_zero(got)):
         return None
     if isinstance(want, (list, tuple)) and isinstance(got, list) and len(want) == len(got):

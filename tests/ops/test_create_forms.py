@@ -42,7 +42,7 @@ for name, calls in (("rand", ("[2, 3]", "[2, 3], generator=None")), ("randn", ("
     for call in calls:
         CASES.append(plain(f"{name}({call})", f"{A}{name}({call})"))
         CASES.append(case(f"{name}({call}) out", f"    a = torch.empty([0], dtype={A}{name}({call}).dtype)\n    torch.manual_seed(5)\n    b = {A}{name}({call}, out=a)\n    return a, b\n", call))
-# If the deviation of normal is a number, the out tensor keeps its sizes.
+# If the standard deviation is a number, the out tensor of normal keeps its sizes.
 CASES.append(case("normal/out", f"    a = torch.zeros([2, 3, 4])\n    b = torch.zeros([7])\n    return {A}normal(x, 2.0, out=a), {A}normal(x, p, out=b), a, b\n", "x p"))
 CASES += raising(A + "normal(x, 2.0, out=torch.zeros([0]))", A + "normal(x, 2.0, out=y[1:])")
 CASES.append(case("normal/sizes", f"    a = torch.empty([0])\n    b = {A}normal(1.0, 2.0, [2, 3], out=a)\n    return a, b, {A}normal(0.5, 0.1, [3])\n", "s"))

@@ -345,7 +345,7 @@ add("vander-number", "torch.linalg.vander(a)", [torch.tensor(1.5)])
 add("vander-empty", "torch.linalg.vander(a)", [random(2, 0)])
 add("chain_matmul", "torch.chain_matmul(a, b, c)", [random(3, 4), random(4, 2, seed=1), random(2, 5, seed=2)])
 
-# ---- .out tensors: with other sizes, with the same sizes, and the argument itself
+# ---- .out tensors: with other sizes than the result, with the result's sizes, and the argument itself
 OUT = {"inverse": "torch.inverse(a, out=o)", "cholesky": "torch.linalg.cholesky(a, out=o)", "pinv": "torch.linalg.pinv(a, out=o)",
        "matrix_power": "torch.linalg.matrix_power(a, 3, out=o)", "solve": "torch.linalg.solve(a, a, out=o)",
        "cholesky_inverse": "torch.cholesky_inverse(a, out=o)", "matrix_norm": "torch.linalg.matrix_norm(a, 1, out=o)",

@@ -34,7 +34,7 @@ class Recipes(unittest.TestCase):
         self.assertIn(f"soname='libtaper.so.{interface}'", read("packaging/abi/libtaper.abi"))
 
     def test_debian_changelog(self):
-        """Each entry is newer than the one below it: lintian refuses packages otherwise."""
+        """Each entry of the changelog is newer than the entry below it: lintian refuses packages otherwise."""
         dates = [email.utils.parsedate_to_datetime(text) for text in re.findall(r"^ -- .*>  (.*)$", read("packaging/debian/changelog"), re.M)]
         self.assertEqual(dates, sorted(set(dates), reverse=True))
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Loading from all sources, facts, profiles, and files made from files: optimized, converted, bundled, quantized."""
+"""Tests loading from all sources, facts about models, profiles, and files made from other files: optimized, converted, bundled, quantized."""
 import errno
 import io
 import json

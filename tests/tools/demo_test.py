@@ -57,7 +57,7 @@ class Demo(ToolCase):
             self.assertEqual((mask.size, mask.mode), (photo.size, "RGB"))
 
     def test_folders(self):
-        """Folders of pictures are sorted; a bad picture is reported, and the others are processed."""
+        """Folders of pictures are sorted; a bad picture is reported, and the other pictures are processed."""
         import shutil
         os.mkdir(self.path("in"))
         names = sorted(EXPECTED)[:3]

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # run.sh FOLDER CLASSES STUBS: compares our classes with the published artefacts on Maven Central. japicmp must find no change that
 # breaks an app's binaries or sources, and bindings/android/api must list every public and protected member. The artefacts (up to 90 MB
-# each) are downloaded once; their classes are kept in FOLDER. Exit 77 (skipped) if none is available.
+# each) are downloaded once; their classes are kept in FOLDER. Exit 77 (skipped) if no artefact is available.
 set -eu
 mkdir -p "$1"
 folder=$(cd "$1" && pwd)

@@ -2,7 +2,7 @@
 // LoadTest LIBRARY FOLDER: runs libpytorch_jni.so for arm64 or armv7 in unidbg, which emulates the processor and Java
 // and has Android's C library of API 23. The test loads the library, then loads and runs a model through JNI, with
 // values that are not tensors, because unidbg has no direct buffers. A damaged file must throw an exception. A network
-// is run through taper.h, and its results are compared with the stored ones. FOLDER contains kinds.ptl, the first half
+// is run through taper.h, and its results are compared with stored results. FOLDER contains kinds.ptl, the first half
 // of that file as kinds.ptl.short, and the sample s01_convnet.
 
 import com.github.unidbg.AndroidEmulator;

@@ -49,7 +49,7 @@ taper_apple_object(object metal/group.c metal_group.c)
 list(APPEND metal_objects ${object})
 set_source_files_properties(${metal_objects} PROPERTIES EXTERNAL_OBJECT ON GENERATED ON)
 
-# taper_metal_program(NAME SOURCE… [LINKS library…])
+# taper_metal_program(NAME SOURCE… [LINKS library…]): makes a program that runs the Metal backend on the stand-ins.
 function(taper_metal_program name)
     cmake_parse_arguments(program "" "" "LINKS" ${ARGN})
     add_executable(${name} ${program_UNPARSED_ARGUMENTS} ${PROJECT_SOURCE_DIR}/tests/gpu/failing_gpu.c ${metal_objects})
