@@ -1,8 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# build_pytorch_android.sh [ABI,ABI…]: builds AARs of the Android binding, for all four ABIs by default. It is called like PyTorch Mobile's
-# script of this name and puts them in the same place, android/NAME/build/outputs/aar/NAME-release.aar, and in a Maven repository,
-# android/repository.
+# build_pytorch_android.sh [ABI,ABI…]: builds AARs of the Android binding, for all four ABIs by default. It is called like PyTorch Mobile's script of
+# this name and puts the AARs in the same place, android/NAME/build/outputs/aar/NAME-release.aar, and in a Maven repository, android/repository.
 #
 #   ANDROID_NDK               the NDK (or ANDROID_SYSROOT: see scripts/android/library.sh)
 #   BUILD_LITE_INTERPRETER=1  omits TorchScript (.pt), so that models are .ptl; otherwise both are supported

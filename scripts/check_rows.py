@@ -80,7 +80,7 @@ def differing(one, other):
 
 
 def follows(kind, form, of):
-    """Returns true if the form's row can be derived from the operator's."""
+    """Returns true if the form's row can be derived from the row of its functional operator."""
     try:
         return op_rows.form_schema(kind, form.id, of) == form.schema
     except ValueError:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Writes one declaration for each public name of a C++ library. It compiles only if programs can use the name: it is a call with arguments of
-the declared types, the type of a variable, or an alias of a type. clang compiles all declarations as one unit and reports the lines that
-fail."""
+"""Writes one declaration for each public name of a C++ library. The declaration compiles only if programs can use the name: the declaration is a call
+with arguments of the declared types, the type of a variable, or an alias of a type. clang compiles all declarations as one unit and reports the lines
+that fail."""
 import re
 import subprocess
 import tempfile

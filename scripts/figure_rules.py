@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The figures that documents repeat: functions that read them from the tree, and RULES, the forms in which documents state them.
-scripts/check_figures.py compares both.
+scripts/check_figures.py compares the documents' figures with the tree's.
 
 A constant of the sources that few documents repeat is a row of CONSTANTS, so no function is written for it."""
 import collections

@@ -11,7 +11,7 @@ set -eu
 build=${1:-build-small} one=${2:-build-one} options=${3:-build-option}
 WHOLE_LIMIT=1500000 ONE_LIMIT=297000
 BEYOND="TAPER_WITH_NNAPI TAPER_WITH_PT2 TAPER_WITH_VULKAN TAPER_WITH_APP" # options whose bytes are not part of the whole library's limit
-# limit_of OPTION: the bytes it may add. Every option of CMakeLists.txt has a line.
+# limit_of OPTION: prints the number of bytes that OPTION may add. Every option of CMakeLists.txt has a line.
 limit_of() {
     case $1 in
     TAPER_WITH_TORCHSCRIPT) echo 75000 ;;

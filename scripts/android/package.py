@@ -38,9 +38,9 @@ class Artifact:
     def __init__(self, name, text, namespace=None, torchvision=False, instead_of=(), same_as=None, needs=(), empty=False, jar=False):
         self.name, self.text, self.namespace = name, text, namespace
         self.torchvision = torchvision  # true if the artefact has the classes of torchvision
-        self.instead_of = instead_of  # artefacts of org.pytorch that this one replaces
+        self.instead_of = instead_of  # artefacts of org.pytorch that this artefact replaces
         self.same_as = same_as  # artefact with the same contents, which Gradle takes in place of this artefact
-        self.needs = needs  # artefacts of this group on which this one depends
+        self.needs = needs  # artefacts of this group on which this artefact depends
         self.empty, self.jar = empty, jar
         self.kind = "jar" if jar else "aar"
 

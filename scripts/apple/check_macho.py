@@ -14,7 +14,7 @@ NEEDED = {"/usr/lib/libSystem.B.dylib", "/usr/lib/libz.1.dylib"}
 SHOWN = r"_taper_\w+"
 # Symbols that linkers add.
 LINKER = r"__mh_(execute|dylib)_header|___dso_handle|_main"
-# An app must state its reasons for calling these functions, in the category that is the key.
+# {Apple's category of reasons: functions}. An app that calls one of these functions must state a reason in that category.
 REASONS = {
     "NSPrivacyAccessedAPICategoryFileTimestamp": "stat fstat lstat fstatat getattrlist getattrlistbulk fgetattrlist getattrlistat",
     "NSPrivacyAccessedAPICategorySystemBootTime": "mach_absolute_time",

@@ -8,7 +8,7 @@ root=$(cd "$(dirname "$0")/../.." && pwd)
 here=$root/scripts/apple
 out=$(cd "$1" && pwd)
 taper=${BUILD:-$root/build}/bin/taper
-# limit_of WHAT-CPU: bytes, two percent above what was measured.
+# limit_of WHAT-CPU: prints the size limit in bytes, which is two percent above the measured size.
 limit_of() {
     case $1 in
     whole-arm64) echo 2053000 ;;

@@ -49,7 +49,7 @@ else
         compiler="$here/zig-cc;$zig/zig;-target;$(echo "$target" | sed 's/^arm64/aarch64/; s/-apple-macos/-macos./')" ;;
     *)
         compiler="$(command -v clang);-target;$target;-isysroot;$sysroot"
-        # The headers declare functions of a type that older clangs lack on x86. Nothing here calls them.
+        # The headers declare functions of a type that older clangs lack on x86. No code of Taper calls these functions.
         echo '_Float16 x;' | clang -target "$target" -x c -fsyntax-only - 2>/dev/null || compiler="$compiler;-D_Float16=short" ;;
     esac
     ar=$(command -v llvm-ar) ranlib=$(command -v llvm-ranlib)
