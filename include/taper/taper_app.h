@@ -89,8 +89,8 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_floats(tape
 typedef struct taper_settings taper_settings;
 
 /* Reads the model's extra file taper.json, or the file at `path` if the model has no such extra file. If the model has
- * none and path is NULL, the settings are empty, and every function below returns its default. The function fails with
- * TAPER_ERROR_FILE if the file is wrong or cannot be read. */
+ * no taper.json and path is NULL, the settings are empty, and every function below returns its default. The function
+ * fails with TAPER_ERROR_FILE if the file is wrong or cannot be read. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_settings_read(taper_model *model, const char *path,
                                                                              taper_settings **settings,
                                                                              taper_error *error);
@@ -102,7 +102,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_settings_parse(ta
                                                                               taper_error *error);
 TAPER_API TAPER_EXPERIMENTAL void taper_settings_release(taper_settings *settings);
 
-/* Returns the task, or "" if the settings name none. The settings own the text. */
+/* Returns the task, or "" if the settings name no task. The settings own the text. */
 TAPER_API TAPER_EXPERIMENTAL const char *taper_settings_task(const taper_settings *settings);
 /* Returns the number of labels, which are the names of classes. */
 TAPER_API TAPER_EXPERIMENTAL size_t taper_settings_label_count(const taper_settings *settings);
@@ -145,7 +145,8 @@ typedef struct taper_picture {
     int width, height;     /* size of the stored picture, before it is turned, 1 to 16384 pixels each */
     const void *planes[3]; /* first pixel of each plane that the format has */
     size_t strides[3];     /* bytes from one row of a plane to the next; 0: rows follow one another */
-    int orientation;       /* EXIF orientation, 1 to 8, by which Taper turns and mirrors the picture; 0: none */
+    /* EXIF orientation, 1 to 8, by which Taper turns and mirrors the picture; 0: it does neither. */
+    int orientation;
 } taper_picture;
 
 /* Parameters of the conversion of a picture to a tensor, which does what torchvision's transforms do:

@@ -93,7 +93,7 @@ typedef struct taper_nnapi_conversion {
 } taper_nnapi_conversion;
 
 /* Fills *conversion from text of the form NAME=VALUE,NAME=VALUE. Set conversion->struct_size first. A setting that the
- * text does not name gets its default; NULL and "" name none. Names and values:
+ * text does not name gets its default; NULL and "" name no setting. Names and values:
  *   layout=nhwc, pytorch or pytorch_nhwc
  *   flexible=none, batch or sizes (the member sizes)
  *   level=27 to 31
@@ -134,7 +134,7 @@ typedef struct taper_optimize_options {
     taper_value *const *inputs;
     size_t input_count;
     const taper_nnapi_conversion *nnapi; /* settings of the conversion for NNAPI; NULL: the defaults */
-    /* Callback of a conversion for NNAPI, called for each operator of forward that has a result. NULL: none. */
+    /* Callback of a conversion for NNAPI, called for each operator of forward that has a result. NULL: no callback. */
     void (*report)(void *user, const taper_placement *placement);
     void *report_user; /* passed to report */
 } taper_optimize_options;
@@ -174,7 +174,8 @@ typedef struct taper_save_options {
     int bytecode;       /* version of the bytecode, 4 to 8; 0: 8. Ignored for a flatbuffer, which has version 9 */
     int flatbuffer;     /* 1: write a flatbuffer; 0: write a zip archive */
     const char *name;   /* name of the folder in the archive; NULL: "archive" */
-    /* Name of an extra file, which is added to the file or replaces its extra file of that name; NULL: none. */
+    /* Name of an extra file, which is added to the file or replaces its extra file of that name; NULL: no extra file is
+     * added or replaced. */
     const char *extra_name;
     const void *extra_data; /* contents of the extra file; NULL: the file of that name is removed */
     size_t extra_size;      /* size of the contents in bytes */
@@ -256,14 +257,14 @@ typedef struct taper_quantize_options {
     int per_channel;     /* 1: the weights of a layer have a scale for each output channel */
     int bias_correction; /* 1: each bias is corrected by the mean error that rounded weights cause in the result */
     int equalize;        /* 1: the weights of neighbouring layers are scaled to similar ranges */
-    /* Names of layers that stay float, as in taper_quantized_layer, or of modules that contain such layers. NULL: none.
-     * If there is no layer or module of a name, the first taper_calibrator_run fails with TAPER_ERROR_ARGUMENT, and the
-     * calibrator can only be released. With TAPER_QUANTIZE_DYNAMIC, taper_calibrator_load fails instead. */
+    /* Names of layers that stay float, as in taper_quantized_layer, or of modules that contain such layers. NULL: no
+     * names. If there is no layer or module of a name, the first taper_calibrator_run fails with TAPER_ERROR_ARGUMENT,
+     * and the calibrator can only be released. With TAPER_QUANTIZE_DYNAMIC, taper_calibrator_load fails instead. */
     const char *const *keep_float;
     size_t keep_float_count;
     /* Names of further methods that the file keeps, besides forward and the methods that return bundled inputs.
-     * taper_calibrator_load fails with TAPER_ERROR_ARGUMENT if the model does not have a method of that name. NULL:
-     * none. */
+     * taper_calibrator_load fails with TAPER_ERROR_ARGUMENT if the model does not have a method of that name. NULL: no
+     * further methods. */
     const char *const *preserve;
     size_t preserve_count;
     /* Budgets of each run that calibrates or compares; the calibrator copies them. NULL: no limits. */
@@ -315,8 +316,10 @@ typedef struct taper_quantized_layer {
     const char *operator_name; /* name of the operator, operator_length bytes without a zero byte: "aten::conv2d" */
     size_t operator_length;    /* bytes at operator_name */
     int kept_float;            /* 1: the layer stays float */
-    double scale;              /* scale of the result; 0 before a finish or a comparison, and if the result has none */
-    int64_t zero_point;        /* zero point of the result */
+    /* Scale of the result; 0 before the first taper_calibrator_finish or taper_calibrator_compare, and if the result
+     * has no scale. */
+    double scale;
+    int64_t zero_point; /* zero point of the result */
     double sqnr; /* signal-to-quantization-noise ratio of the result in dB, over all comparisons; NaN: not compared */
 } taper_quantized_layer;
 /* Returns the number of layers that the calibrator found, or 0 before the first call of taper_calibrator_run. With

@@ -21,7 +21,7 @@ typedef struct taper_device_info {
     size_t struct_size;      /* size of this struct, which the library sets */
     taper_device_kind kind;  /* kind of the device */
     const char *name;        /* text that chooses the device, for taper_device_parse: "cpu", "vulkan:1" */
-    const char *title;       /* name that the device or its driver reports; "": none */
+    const char *title;       /* name that the device or its driver reports; "": no name is reported */
     const char *description; /* words about what the device can do and how Taper uses it; "": nothing is known */
     const char *problem;     /* reason why no model can run on the device; NULL: models can run on it */
 } taper_device_info;

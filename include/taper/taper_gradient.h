@@ -24,10 +24,10 @@
 extern "C" {
 #endif
 
-/* Says that a gradient for the tensor will be asked for (wanted is 1), or that none will (0), as requires_grad_ does. A
- * result of a recorded run requires a gradient if it depends on a tensor that does. taper_tensor_info.requires_grad
- * shows this. The function fails with TAPER_ERROR_ARGUMENT if the tensor has no floating point or complex numbers, and
- * if wanted is 0 for a result that was recorded. */
+/* Says that a gradient for the tensor will be asked for (wanted is 1), or that no gradient will be asked for (0), as
+ * requires_grad_ does. A result of a recorded run requires a gradient if it depends on a tensor that does.
+ * taper_tensor_info.requires_grad shows this. The function fails with TAPER_ERROR_ARGUMENT if the tensor has no
+ * floating point or complex numbers, and if wanted is 0 for a result that was recorded. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_value_require_gradient(taper_value *value, int wanted,
                                                                                       taper_error *error);
 

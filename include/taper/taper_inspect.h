@@ -97,7 +97,7 @@ typedef struct taper_profile_item {
      * threads, or the device. For quantized operators of the CPU they are operations on integers. 0: not known. */
     double peak_flops;
     double peak_bytes; /* bytes per second that the same hardware reads and writes at most; 0: not known */
-    /* Reason why the CPU runs the operator although the model has a device; NULL: there is none.
+    /* Reason why the CPU runs the operator although the model has a device; NULL: there is no such reason.
      * If the device refused the latest call of a part of the model, the part has an item with the reason. This item
      * does not count the refused call. The operators that the CPU ran instead have items of their own. */
     const char *cpu_reason;
@@ -142,7 +142,7 @@ typedef struct taper_observation {
  * disabled_passes has no fused operators. Runs are slower while they are observed. Taper calls the observer in the
  * thread that runs the session. */
 typedef void (*taper_observe_function)(void *user, const taper_observation *observation);
-/* Sets the observer; NULL: none. user must stay valid until another observer or NULL is set, or the session is
+/* Sets the observer; NULL removes it. user must stay valid until another observer or NULL is set, or the session is
  * destroyed. During a run of the session, a callback in the thread of the run may call this function too:
  * - If it sets NULL, no later result of the run is reported.
  * - If it sets an observer, that observer gets every result from the next run on. It may also get some or all of the
