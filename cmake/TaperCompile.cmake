@@ -90,7 +90,7 @@ function(taper_link_options target)
             target_link_options(${target} PRIVATE -Wl,-z,noseparate-code -Wl,-Bsymbolic-functions)
         endif()
         taper_link_small(${target})
-        # The operator table consists of pointers. Packed relocations take a fiftieth of the space of normal ones. Android reads packed
+        # The operator table consists of pointers. Packed relocations take a fiftieth of the space of normal relocations. Android reads packed
         # relocations only since API 30, and this library is for API 21.
         if(TAPER_FOR_ANDROID)
             # Calls inside the library do not use the table of addresses. Code and read-only data share a segment, because before

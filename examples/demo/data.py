@@ -120,7 +120,7 @@ def gradient(rng, w, h):
 
 
 def clouds(rng, w, h):
-    """Smooth noise, the sum of a few octaves, whose values select colours between two or three given ones."""
+    """Smooth noise, the sum of a few octaves, whose values select colours between two or three given colours."""
     total = np.zeros((h, w), np.float32)
     cells, weight = int(rng.integers(2, 6)), 1.0
     for _ in range(int(rng.integers(1, 5))):

@@ -133,7 +133,8 @@ static bool copy_items(const fresh_inputs *f, taper_value *value, taper_value **
     return done;
 }
 
-// A tuple cannot change, but a list inside it can. A named tuple cannot be made here, so the given one is used.
+// A tuple cannot change, but a list inside it can. This function cannot make a named tuple, so the given named tuple is
+// used.
 static bool copy(const fresh_inputs *f, taper_value *value, taper_value **made)
 {
     if (holds_items(value) && taper_value_field(value, 0) == NULL) {

@@ -82,7 +82,7 @@ static bool check_coefficients(const struct jpeg_decompress_struct *info, image_
     return true;
 }
 
-// All four-channel files are treated as inverted (Adobe), as PIL does.
+// The values of all four-channel files are read as inverted, as Adobe writes them. PIL reads them in this way too.
 static void row_from_cmyk(const unsigned char *cmyk, int width, unsigned char *rgb)
 {
     for (int x = 0; x < width; x++, cmyk += 4, rgb += 3) {
