@@ -2,15 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """build_choices.py [--most N] [--list] [--top TREE]
 
-Counts files of src that test for the size of a build, under any name. The choice of files decides the size (docs/inside/small-builds.md), so no
-code needs to test for it. Prints their number, and with --list their names; with --most, fails if there are more than N. Files in src/lean and
-src/one, which small builds use first, must replace a file with the same path, and must not test for the size either."""
+Counts files of src that test for the size of a build, by a macro of any name in NAMES. The choice of files decides the size
+(docs/inside/small-builds.md), so no code needs to test for it. Prints their number, and with --list their names; with --most, fails if there are more
+than N. Files in src/lean and src/one, which small builds use first, must replace a file with the same path, and must not test for the size either."""
 import argparse
 import pathlib
 import re
 import sys
 
-# Names for a build's size and its profile, today's and earlier ones. A macro that is derived from one of them must be added.
+# Names for a build's size and its profile, today's names and earlier names. A macro that is derived from one of them must be added.
 NAMES = re.compile(r"\b(TAPER_SMALL\w*|TAPER_PROFILE\w*|TAPER_LEAN\w*|TAPER_FULL\w*|TAPER_FAST\w*|TAPER_LENDS\w*|TAPER_LEFT_OUT\w*|"
                    r"TAPER_WITH_(?:WINOGRAD|HALVES|RECORDINGS|PACKS_FILE|CACHING)|MinSizeRel|__OPTIMIZE_SIZE__)\b")
 FIRST = ("lean", "one")  # folders of src that are searched before src itself; the last one is searched first

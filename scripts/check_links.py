@@ -18,7 +18,7 @@ SECONDS = 10
 
 
 def ask(link):
-    """Returns the status, or the reason why there is none, as text."""
+    """Returns the HTTP status of the answer, or, as text, the reason why there was no answer."""
     request = urllib.request.Request(link, headers={"User-Agent": "Mozilla/5.0 (a check of links)"})
     try:
         with urllib.request.urlopen(request, timeout=SECONDS) as answer:

@@ -85,7 +85,7 @@ def configure(*settings):
 
 
 def failed(selection, limit, stride):
-    """Returns the names of tests that fail twice; other work on the machine may let one fail once."""
+    """Returns the names of tests that fail twice; other work on the machine may let a test fail once."""
     command = ["ctest", "--test-dir", str(BUILD), "-j", JOBS, "--stop-on-failure", "--repeat", "until-pass:2", "--timeout", str(int(limit))]
     passed, output = run([*command, *selection], stride=stride)
     return [] if passed else re.findall(r"^\s*\d+ - (\S+) \(", output.partition("tests FAILED:")[2], re.M) or ["ctest"]

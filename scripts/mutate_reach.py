@@ -113,7 +113,7 @@ def learn(build, tests, changes, stride, say):
         say(f"taken to reach every line, as {why}: {' '.join(test.name for test in tests if everything.get(test) == why)}")
 
     def reaches(test, change):
-        """Returns the tests that reach a line. A line without code is reached by all tests that run its file. If none does, the file may be a
+        """Returns the tests that reach a line. A line without code is reached by all tests that run its file. If no test runs the file, it may be a
         table that other files read, and all tests reach it."""
         if test in everything or (test.name in UNCOUNTED and change in near[test]):
             return True

@@ -68,7 +68,7 @@ LIMITS = {function.__name__: function for function in (size, android, android_vu
 
 
 def limit_of(row, tree):
-    """Returns (bytes, file) or None."""
+    """Returns (limit in bytes, file that sets it), or None if the row has no limit."""
     if not row.limit:
         return None
     name, _, argument = row.limit.partition(" ")

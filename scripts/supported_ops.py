@@ -172,7 +172,7 @@ def retested():
 
 
 def measured(taper, folder):
-    """Returns both columns, measured anew."""
+    """Returns {operator: (dtypes, tests)}, as known() does, with both columns measured anew."""
     tested, dtypes = cases_of_tests(), dtypes_of_opinfo(taper, folder)
     order = ("float32", "float64", "float16", "bfloat16", "int64", "int32", "int16", "int8", "uint8", "bool", "complex64", "complex128")
     short = {"float32": "f32", "float64": "f64", "float16": "f16", "bfloat16": "bf16", "int64": "i64", "int32": "i32", "uint8": "u8",

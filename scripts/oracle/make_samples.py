@@ -412,7 +412,7 @@ save_all("s12_xnnpack_mix", opt2, [("forward", [rnd(1, 2, 8), rnd(3, 4)])],
          "conv1d->conv2d rewrite, transposed conv context, hardtanh and relu fused as clamps, add_relu")
 
 # ---- 13/14 vulkan and metal rewritten ------------------------------------------------------------
-# A stock build has the passes but not the ops and classes; gpu_prepack_stub.cpp beside this file
+# A stock build of PyTorch has the passes but not the ops and classes; gpu_prepack_stub.cpp beside this file
 # registers stand-ins (same schemas, same state layout), built on the fly.
 stub = os.path.join(OUT, "gpu_prepack_stub.so")
 src = os.path.join(os.path.dirname(os.path.abspath(__file__)), "gpu_prepack_stub.cpp")

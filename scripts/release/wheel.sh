@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # wheel.sh OUT: makes the Python wheel for this machine, in OUT. tests/python/pip_test.sh builds it and runs the package's tests in a new
 # environment; wheel_tag.py gives a wheel for Linux the tag of the oldest C library that loads it. PYTHON names the interpreter, 3.11 or
-# newer. older_glibc.h lets a wheel of a newer glibc load with an older one. Exit status 77 if pip or its build requirements are not
+# newer. older_glibc.h lets a wheel that was made with a newer glibc load with an older glibc. Exit status 77 if pip or its build requirements are not
 # available.
 set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
