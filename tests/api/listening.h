@@ -19,7 +19,7 @@ typedef struct listening {
     char heard[HEARD]; // text of the log, without output of models
 } listening;
 
-void open_listening(listening *w, const char *cache_dir); // cache_dir: a directory, or NULL for none
+void open_listening(listening *w, const char *cache_dir); // cache_dir: a directory, or NULL for no cache
 void close_listening(listening *w);                       // fails the test if memory is leaked
 size_t count_heard(const listening *w, const char *words);
 

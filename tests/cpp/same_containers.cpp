@@ -158,7 +158,7 @@ void sizes()
     check([&] { at::checkDeviceType("f", {x}, at::kCUDA); });
 }
 
-// Checks which schemas are compatible with an older one, and the messages about arguments of other types.
+// Checks which schemas are compatible with an older schema, and the messages about arguments of other types.
 void schema_checks()
 {
     using torch::jit::parseSchema;

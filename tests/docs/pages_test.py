@@ -31,7 +31,7 @@ def same_line(wanted, got):
 
 
 def compare(wanted, got):
-    """Returns the difference, or None. A line `…` stands for any lines."""
+    """Returns a text about the first difference, or None if the output matches. A line `…` stands for any lines."""
     wanted = [line for line in wanted if line.strip()]
     got = [line for line in got if line.strip()]
     anything = False

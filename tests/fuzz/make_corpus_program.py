@@ -30,8 +30,8 @@ def number_of(items, item):
 
 
 class Function:
-    """Lines of instructions, separated by ';': "LOADC half" names a constant, "OP aten::relu" an operator. Others have numbers, or the name of a
-    type (or several for ISINSTANCE, separated by '|')."""
+    """Lines of instructions, separated by ';': "LOADC half" names a constant, "OP aten::relu" an operator. Other instructions have numbers, or the
+    name of a type (or several for ISINSTANCE, separated by '|')."""
 
     def __init__(self, lines, name="forward", arguments=("Tensor",), cls="__torch__.Net", schema=True):
         self.name, self.schema, self.constants, self.operators, self.types = f"{cls}.{name}", None, [], [], []

@@ -474,7 +474,8 @@ static void check_states(bool hidden)
     taper_value_release(wanted_h);
     taper_value_release(h);
     taper_value_release(home);
-    // In one method the tensor is stored in an attribute. In the other it is passed between two segments of a network.
+    // The method "keep" stores the tensor in an attribute. The method "cut" passes it between two segments of a
+    // network.
     static const char *const methods[] = {"keep", "cut"};
     for (int method = 0; method < 2; method++) {
         for (int step = 0; step < STEPS; step++) {

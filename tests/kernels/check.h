@@ -37,8 +37,8 @@ void check_fill_special(float *p, size_t count, size_t one_in, bool sums);
 float check_special(size_t index); // returns item `index` of the endlessly repeated list of special numbers
 #define CHECK_SPECIALS 24
 
-// ---- comparison Returns true if both are NaN, if they are equal (also infinities), or if they differ by at most
-// bound.
+// ---- comparison
+// Returns true if both numbers are NaN, if they are equal (also infinities), or if they differ by at most bound.
 bool check_close(float got, float want, float bound);
 // Returns the difference in units in the last place of `want`. A correctly rounded result differs by at most 0.5.
 double check_ulp(float got, double want);

@@ -53,8 +53,8 @@ static void fill_weights(int8_t *p, size_t count, size_t most)
     }
 }
 
-// Fills the largest inputs of seven or eight bits, and weights of one sign whose sums of two or four products nearly
-// reach the limit of 16 bits.
+// Fills `a` with the largest inputs of seven or eight bits, and `weights` with numbers of one sign whose sums of two or
+// four products nearly reach the limit of 16 bits.
 static void fill_to_the_brim(uint8_t *a, size_t inputs, int8_t *weights, size_t count)
 {
     static const int middle[] = {32, 64, -32, -64};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Checks the quantized elementwise kernels: every kernel must be bit-exact with 64-bit integers and double precision.
+// Checks the quantized elementwise kernels: every kernel must give the same bits as arithmetic in 64-bit integers and
+// double precision.
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -40,7 +40,7 @@ CHUNK = 400  # number of programs that one process runs; a new process follows, 
 
 
 def check(options, source, calls, number, folder, tally):
-    """Returns a text about the difference, None if there is none, or Ellipsis if PyTorch does not accept the source."""
+    """Returns a text about the difference, None if the results agree, or Ellipsis if PyTorch does not accept the source."""
     try:
         form = (gradient_forms if options.gradients else forms).Forms(options.taper, source, calls, folder, number, tally)
     except forms.Refused as e:

@@ -150,8 +150,8 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
     add_test(NAME language COMMAND ${with_torch} ${models}/test_language.py ${taper})
     # All ways to change an attribute, in three calls, optimized and not.
     add_test(NAME attribute_changes COMMAND ${with_torch} ${models}/test_attribute_changes.py ${taper})
-    # Programs that compute gradients, and small force fields. --atoms N and --double select larger ones, and --times prints
-    # times.
+    # Programs that compute gradients, and small force fields. --atoms N selects the size of the force fields, --double computes in float64, and
+    # --times prints times.
     add_test(NAME gradients COMMAND ${with_torch} ${models}/test_gradients.py ${taper})
     add_test(NAME ahead_gradients COMMAND ${with_torch} ${models}/test_ahead_gradients.py ${taper})
     add_test(NAME force_fields COMMAND ${with_torch} ${models}/test_force_fields.py ${taper})

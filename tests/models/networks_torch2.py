@@ -22,7 +22,7 @@ FAMILIES = {"torchvision": "torchvision", "transforms": "torchvision", "timm": "
 
 
 class Network:
-    """A module and its arguments: make(batch, step) returns (args, kwargs) for a batch, with the exported sizes (step 0) or larger ones (1).
+    """A module and its arguments: make(batch, step) returns (args, kwargs) for a batch, with the exported sizes (step 0) or larger sizes (step 1).
     dynamic: {"batch": dynamic_shapes, "sizes": dynamic_shapes}; either member may be missing. steps: number of consecutive calls of a
     decoder."""
 

@@ -287,7 +287,7 @@ def program_of(body, end, folder):
 
 
 def check(taper, body, end, folder):
-    """Returns None, or what is wrong."""
+    """Returns a text about what is wrong, or None if all is right."""
     wrong = test_gradients.run(taper, program_of(body, end, folder), folder, [])
     if wrong or end != "plain":
         return wrong

@@ -101,7 +101,7 @@ class Forms:
         return path
 
     def make(self, form):
-        """Returns None if the case has no such form."""
+        """Writes the case in a form. Returns (path, expected results), or None if the case has no such form."""
         case = self.case
         if form == "script":
             return self.save(self.script, form, debug=True), self.expected

@@ -53,7 +53,7 @@ def distance(a, b):
 
 
 def compare(taper, name, module, inputs, exact, folder, times):
-    """Returns None or the difference; exact: PyTorch's results in float64."""
+    """Returns a text about the difference, or None if the results agree. exact: PyTorch's results in float64."""
     path = os.path.join(folder, "model.pt")
     module.save(path)
     want = results(name, module(*clone(inputs)))

@@ -359,7 +359,7 @@ class Doubles(torch.nn.Module):
         return total, given(torch.autograd.grad([total], [x])[0])
 
 
-# Programs of the kinds that generated ones (generate_programs.py --gradients) found wrong.
+# Programs like those generated programs (generate_programs.py --gradients) whose gradients were once wrong.
 class WrittenMean(torch.nn.Module):
     """A tensor of which a gradient reads only the sizes may be written to."""
     def forward(self, x: Tensor):

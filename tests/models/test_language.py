@@ -245,7 +245,7 @@ class Card:
 
 
 class Sorting(torch.nn.Module):
-    """Sorts objects by their class's order; equal ones keep their order."""
+    """Sorts objects by their class's order; equal objects keep their order."""
     def forward(self, x: Tensor, n: int, back: bool):
         cards: List[Card] = []
         for i in range(n):

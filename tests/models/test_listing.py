@@ -801,7 +801,8 @@ def run_case(taper, make, path):
 
 
 def run_deep(taper, folder):
-    """Functions with deeply nested blocks call each other, and the root calls the innermost first. Inlined, they exceed the limit of depth."""
+    """Functions with deeply nested blocks call each other, and the root calls them from the last function to the first. Inlined, they exceed the
+    limit of depth."""
     lines = ["import torch", "class Deep(torch.nn.Module):"]
     for i in range(14):
         lines.append(f"    def f{i}(self, x: torch.Tensor, n: int) -> torch.Tensor:")

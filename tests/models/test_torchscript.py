@@ -576,7 +576,7 @@ def old_head(name, text):
 
 
 def old_steps(given):
-    """Returns linspace and logspace as in files of PyTorch 1.9 and before: without steps, or with None for them."""
+    """Returns linspace and logspace as in files of PyTorch 1.9 and before: without `steps`, or with `steps` that are None."""
     def change(name, text):
         text = text.replace("n: int", "n: Optional[int]") if given == "n" else text
         return text.replace("1, n", "1, " + given if given else "1").replace("1., n", "1., " + given if given else "1.")

@@ -95,7 +95,7 @@ static void set_all(nnapi *n, ANeuralNetworksExecution *execution, const float *
 static void let_run(nnapi *n)
 {
     nnapi_switch(NULL);
-    n->Model_free(NULL); // the emulation reads the switches again in every call, also in this one
+    n->Model_free(NULL); // the emulation reads the switches in every call, also in this call
 }
 
 // Waits until an execution in another thread has started. The answer to an invalid call shows this.

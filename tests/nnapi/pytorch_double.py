@@ -85,7 +85,7 @@ def make_cases():
         def forward(self, x):
             return self.dequant(self.core(self.quant(x)))
 
-    # One scale for all weights of a layer, because the converter supports no others.
+    # One scale for all weights of a layer, because the converter does not support several scales.
     config = torch.quantization.QConfig(activation=torch.quantization.default_observer.with_args(reduce_range=False),
                                         weight=torch.quantization.default_weight_observer)
 

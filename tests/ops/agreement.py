@@ -9,8 +9,8 @@ import torch
 EPS = {torch.float64: 2.0**-52, torch.complex128: 2.0**-52, torch.float16: 2.0**-10, torch.bfloat16: 2.0**-7}
 # Tolerances relative to an element: another formula, or another order of a few operations, changes its last bits.
 RELATIVE = {torch.float64: 1e-11, torch.complex128: 1e-11, torch.float16: 2e-3, torch.bfloat16: 1.6e-2}
-# Tolerances relative to the scale of the inputs, in units of the last place: this error remains after large terms have
-# cancelled each other.
+# Tolerances relative to the scale of the inputs, in units of the last place: they allow the error that remains after large terms have cancelled each
+# other.
 ULPS = {torch.float16: 1, torch.bfloat16: 1}
 
 OTHER_WORDS = pathlib.Path(__file__).with_name("other_words.txt")

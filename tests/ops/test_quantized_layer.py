@@ -347,7 +347,7 @@ BELOW = (torch.tensor([1]), torch.tensor([0]), True, None, torch.tensor([0, -2, 
 
 
 def below(*args):
-    """The expected result is an error, although PyTorch raises none: it reads before the beginning of the table."""
+    """The expected result is an error, although PyTorch raises no error and reads before the beginning of the table."""
     raise RuntimeError("compressed_indices_mapping: element 1 is -2, the table has 7 rows")
 
 

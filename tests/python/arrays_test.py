@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Conversion of arrays and tensors: shared memory, every dtype, byte order and stride."""
+"""Tests the conversion of arrays and tensors: shared memory, every dtype, byte order and stride."""
 import array
 import ctypes
 import gc

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Models on a GPU, with results that stay there between calls. Uses Mesa's software driver; skipped if it is not installed."""
+"""Tests models on a GPU, with results that stay on the GPU between calls. Uses Mesa's software driver; skipped if it is not installed."""
 import logging
 import re
 import sys

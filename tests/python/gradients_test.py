@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Gradients that a Python program asks for: taper.grad, over several calls and for gradients of gradients, and its errors. The numbers
+"""Tests gradients that a Python program asks for: taper.grad, over several calls and for gradients of gradients, and its errors. The numbers
 are those of PyTorch 1.13 for tests/models/data/forces.pt (scripts/oracle/make_gradients.py)."""
 import os
 import unittest

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Threads, signals, forks and interpreters."""
+"""Tests the module with threads, signals, forks and several interpreters."""
 import io
 import os
 import signal

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Every kind of value in both directions; each error is one clear exception."""
+"""Converts values of every kind to Taper and back. Each error must be one clear exception."""
 import decimal
 import unittest
 import warnings

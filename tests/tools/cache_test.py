@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--cache DIR: a second process uses the packed weights that the first one wrote to a file, and gives the same results, bit for bit. A damaged
+"""Tests --cache DIR: a second process uses the packed weights that the first one wrote to a file, and gives the same results, bit for bit. A damaged
 file never changes a result. Concurrent processes do not disturb each other."""
 import os
 import subprocess

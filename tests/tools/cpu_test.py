@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""--cpu and TAPER_CPU_MASK: every instruction set of this machine gives the same results, a program uses only the named sets, and an
+"""Tests --cpu and TAPER_CPU_MASK: every instruction set of this machine gives the same results, a program uses only the named sets, and an
 unknown set is an error that lists the known sets."""
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper classify and taper segment on the demo's pictures, compared with PyTorch's results (expected.json)."""
+"""Tests taper classify and taper segment on the demo's pictures. Their results are compared with PyTorch's results (expected.json)."""
 import json
 import os
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper devices: the list of devices, as text and as JSON."""
+"""Tests taper devices: the list of devices, as text and as JSON."""
 import json
 import os
 import tempfile

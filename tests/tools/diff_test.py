@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper diff: wrong usage, equal models, and a changed weight that is located, for all file formats."""
+"""Tests taper diff: wrong usage, equal models, and a changed weight that is located, for all file formats."""
 import json
 import os
 import zipfile

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Wrong usage and failures: no partial file is left."""
+"""Tests wrong usage and failures of the programs, which must leave no partial file."""
 import os
 import resource
 import signal

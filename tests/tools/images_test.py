@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pictures: decoding and resizing are bit-identical to PIL; damaged pictures are refused, and no picture exceeds the limits of
+"""Tests the reading of pictures: decoding and resizing are bit-identical to PIL; damaged pictures are refused, and no picture exceeds the limits of
 memory."""
 import io
 import os

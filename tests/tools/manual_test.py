@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Manual pages and completions (build/manual, made from the programs' tables): pages and completions contain every option of the programs and no
-others, shells complete commands, options and files, and the pages are valid roff."""
+"""Tests the manual pages and completions (build/manual, made from the programs' tables): pages and completions contain every option of the programs
+and no others, shells complete commands, options and files, and the pages are valid roff."""
 import os
 import re
 import shutil

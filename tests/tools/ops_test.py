@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper ops --config: the header of a selective build has everything that a file needs, also operators that no OP instruction calls."""
+"""Tests taper ops --config: the header of a selective build has everything that a file needs, also operators that no OP instruction calls."""
 import os
 import re
 

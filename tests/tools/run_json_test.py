@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper run: JSON inputs, converted to the declared types, and JSON output in Python's dialect."""
+"""Tests taper run with JSON inputs, converted to the declared types, and JSON output in Python's dialect."""
 import json
 import math
 

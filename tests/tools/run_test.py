@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""taper run: .npy inputs and .npz outputs, compared with NumPy."""
+"""Tests taper run with .npy inputs and .npz outputs, which NumPy writes and reads."""
 import json
 import os
 import zipfile

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Pictures and pages: inspect --graph -o, --memory -o, bench --profile -o. Each picture or page is one self-contained file. If a browser is
-installed, it displays the files (TAPER_BROWSER, or a Chromium on the path)."""
+"""Tests the pictures and pages that taper inspect --graph -o, inspect --memory -o and bench --profile -o write. Each picture or page is one
+self-contained file. If a browser is installed, it displays the files (TAPER_BROWSER, or a Chromium on the path)."""
 import html.parser
 import json
 import os

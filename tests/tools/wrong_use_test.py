@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Wrong command lines of the programs, each with its output, so that all messages for users are visible in one place. setUp() makes the files that
-the rows name."""
+"""Tests wrong command lines of the programs. Each stands here with its output, so that all messages for users are visible in one place. setUp() makes
+the files that the rows name."""
 import os
 import subprocess
 import unittest

@@ -22,7 +22,7 @@ static void keeps_order(void **state)
     }
     // Setting an existing key does not change its position.
     assert_int_equal(taper_dict_set(d, taper_val_int(4096), taper_val_int(-1), NULL), TAPER_OK);
-    // A key that was removed is appended again.
+    // A removed key that is set again becomes the last key.
     assert_int_equal(taper_dict_set(d, taper_val_int(0), taper_val_int(-2), NULL), TAPER_OK);
     assert_int_equal(d->count, COUNT / 2 + 1);
     assert_int_equal(taper_dict_value(d, 0).as.i, -1);

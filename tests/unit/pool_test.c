@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests the thread pool: every index is processed once, with any number of callers and any state of the workers. Also
-// run with TSan.
+// Tests the thread pool: every index is processed once, with any number of callers and any state of the workers. The
+// test also runs with TSan.
 #define _GNU_SOURCE 1
 #include <pthread.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests recordings: replayed runs must return the same results as the first run, for any inputs, also if inputs are one
-// tensor, after any failure and cancellation. Also run with TSan.
+// Tests recordings: replayed runs must return the same results as the first run, for any inputs, also if two inputs are
+// the same tensor, and after any failure and cancellation. The test also runs with TSan.
 #include <pthread.h>
 
 #include "runtime/session.h"

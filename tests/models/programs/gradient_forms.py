@@ -22,7 +22,8 @@ PRECISE, COARSE = {"rtol": 1e-9, "atol": 1e-11}, {"rtol": 1e-4, "atol": 1e-5}
 # Patterns for PyTorch's messages that say more than Taper's messages, because they name functions of PyTorch or count
 # versions.
 CUT = ((r"Expected a proper Tensor but got None .* for argument #\d+ '(\w+)'", r"argument '\1' (position 0): expected a Tensor, got None"), (r"modified by an inplace operation: .*", "modified by an inplace operation"), (r"(Can't detach views in-place. Use detach\(\) instead\.).*", r"\1"), (r"Output \d+ of .*? is a view", "Output is a view"))
-# Two reasons to refuse a program that writes to tensors. A gradient that meets both gives one of them.
+# Messages of the reasons to refuse a program that writes to tensors. If several reasons apply to a gradient, PyTorch and Taper may name different
+# ones.
 REFUSES = r"refers? to a single memory location|modified by an inplace operation|view .*(is being|its base or another view of its base has been) modified inplace"
 
 

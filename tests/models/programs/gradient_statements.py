@@ -393,7 +393,7 @@ class Body(Expressions):
         self.results.append(new)
 
     def finish(self):
-        """Adds the last return statement, and inserts the early ones. Returns the lines."""
+        """Adds the last return statement, and inserts the early return statements. Returns the lines."""
         r = self.r
         kept = [n for n in sorted(self.vars) if r.random() < 0.3 and n not in self.results][:6]
         results = self.results + kept + [f"{n}.requires_grad" for n in kept if r.random() < 0.3] + self.flags

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Types of generated programs: names of scalars are strings, all others tuples. This file has their annotations and literals."""
+"""Types of generated programs: scalar types are strings (their names), all other types are tuples. This file has their annotations and literals."""
 INT, FLOAT, BOOL, STR, COMPLEX = "int", "float", "bool", "str", "complex"
 SCALARS = (INT, FLOAT, BOOL, STR)
 FLOATS, WHOLES = ("float32", "float64"), ("int64", "int32", "uint8")

@@ -23,7 +23,7 @@ class Body(Expressions):
         return f"{letter}{self.count}"
 
     def block(self, size, names=()):
-        """Returns lines that are one level deeper. Names that these lines define are out of scope after them."""
+        """Returns lines that are indented by one level more. Names that these lines define are out of scope after them."""
         outer, frozen = dict(self.vars), set(self.frozen)
         self.vars.update(names)
         self.level += 1

@@ -172,8 +172,8 @@ static int find_open(const ANeuralNetworksMemoryDesc *desc, desc_body **body)
     return code;
 }
 
-// Merges sizes from two sources. If both sources know a size, it must be equal in both; if only one knows it, that size
-// is taken.
+// Merges sizes from two sources. If both sources know a size, it must be equal in both; if only one source knows it,
+// that size is taken.
 static int merge_sizes(tensor *to, uint32_t rank, const uint32_t *sizes)
 {
     if (to->rank == 0) {

@@ -97,7 +97,7 @@ void double_drop(void *body)
     }
 }
 
-// Reports leaked objects and frees everything. Objects that refer to others are freed first.
+// Reports leaked objects and frees everything. Objects that refer to other objects are freed first.
 __attribute__((destructor)) static void forget(void)
 {
     static const double_kind order[] = {DOUBLE_EVENT,       DOUBLE_BURST, DOUBLE_EXECUTION, DOUBLE_MEMORY_DESC,
