@@ -102,10 +102,12 @@ typedef enum taper_status {
  * The caller owns the error and may pass it to any number of calls, one thread at a time. A call that fails replaces
  * its contents. A call that succeeds does not clear them: test the status that the call returns. */
 typedef struct taper_error taper_error;
-/* Returns NULL if memory is exhausted. Every function accepts NULL as its error. The memory comes from malloc. */
+/* Creates an error. Returns NULL if memory is exhausted. Every function accepts NULL as its error. The memory comes
+ * from malloc. */
 TAPER_API taper_error *taper_error_create(void);
 TAPER_API void taper_error_destroy(taper_error *error);
-/* Returns the status of the last call that failed with this error, or TAPER_OK if no call did or error is NULL. */
+/* Returns the status of the last call that failed with this error. Returns TAPER_OK if no call has failed with it or
+ * error is NULL. */
 TAPER_API taper_status taper_error_status(const taper_error *error);
 /* Returns the message, or "" if no call has failed with this error, or if error is NULL. The text is valid until the
  * error is destroyed or passed to a function that can fail. */
@@ -348,7 +350,7 @@ typedef struct taper_value taper_value;
 TAPER_API void taper_value_release(taper_value *value);
 /* Adds a reference and returns value. Returns NULL if value is NULL. */
 TAPER_API taper_value *taper_value_retain(taper_value *value);
-/* Returns TAPER_KIND_NONE if value is NULL. */
+/* Returns the kind of the value, or TAPER_KIND_NONE if value is NULL. */
 TAPER_API taper_kind taper_value_kind(const taper_value *value);
 
 /* Each of these functions makes a value. *value is a new reference. */
@@ -572,7 +574,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_model_load_memory(taper_context *con
                                                               const taper_load_options *options, taper_model **model,
                                                               taper_error *error);
 /* Loads a model from a part of an open file, for example an asset of Android. The part begins at byte `offset` and has
- * `length` bytes; length 0 means to the end of the file. The file must be a regular one; its position does not change.
+ * `length` bytes; length 0 means to the end of the file. The file must be a regular file; its position does not change.
  * Fails with TAPER_ERROR_ARGUMENT if the part exceeds the file. The caller may close the descriptor after the call. */
 TAPER_API TAPER_MUST_USE taper_status taper_model_load_fd(taper_context *context, int fd, uint64_t offset,
                                                           uint64_t length, const taper_load_options *options,

@@ -144,7 +144,7 @@ typedef struct taper_picture {
     taper_pixel_format format;
     int width, height;     /* size of the stored picture, before it is turned, 1 to 16384 pixels each */
     const void *planes[3]; /* first pixel of each plane that the format has */
-    size_t strides[3];     /* bytes from one row of a plane to the next; 0: rows follow one another */
+    size_t strides[3];     /* bytes from one row of a plane to the next row; 0: rows follow one another without gaps */
     /* EXIF orientation, 1 to 8, by which Taper turns and mirrors the picture; 0: it does neither. */
     int orientation;
 } taper_picture;
@@ -200,7 +200,7 @@ typedef struct taper_ranked {
     float score;  /* score of the class */
 } taper_ranked;
 /* Ranks the elements of a tensor [classes] or [1, classes]: the best first, equal elements by their index, NaN last.
- * Writes the best `room` classes to ranked, or all of them if there are fewer, and sets *count to the number
+ * Writes the best `room` classes to ranked, or all classes if there are fewer, and sets *count to the number of classes
  * written. */
 TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_scores_top(taper_context *context,
                                                                           const taper_value *scores,

@@ -312,7 +312,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_calibrator_compar
 /* Describes a layer, or another operator, that is quantized or is kept float. The calibrator owns the texts. */
 typedef struct taper_quantized_layer {
     size_t struct_size;        /* sizeof(taper_quantized_layer) */
-    const char *name;          /* name of the module, "features.0.0"; without one, operator and number: "add_3" */
+    const char *name;          /* name of the module, "features.0.0"; without a module, operator and number: "add_3" */
     const char *operator_name; /* name of the operator, operator_length bytes without a zero byte: "aten::conv2d" */
     size_t operator_length;    /* bytes at operator_name */
     int kept_float;            /* 1: the layer stays float */

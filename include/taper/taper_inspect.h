@@ -46,7 +46,7 @@ TAPER_API TAPER_EXPERIMENTAL TAPER_MUST_USE taper_status taper_inspect_config(co
  * all storages which live only during a run. */
 typedef struct taper_plan_item {
     size_t struct_size;        /* sizeof(taper_plan_item) */
-    size_t bytes;              /* size of the storage */
+    size_t bytes;              /* size of the storage, in bytes */
     size_t offset;             /* offset in the arena, in bytes; undefined if outlives_run is 1 */
     uint32_t born, died;       /* steps of the run; each birth and each death of a storage is one step */
     int outlives_run;          /* 1: the storage of a result or an attribute, which is not in the arena */
