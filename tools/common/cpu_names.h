@@ -10,7 +10,7 @@
 
 #include <taper/taper.h>
 
-// Each name must be one that taper_instruction_set returns. *mask allows these sets and the sets that they require.
+// Each name must be a name that taper_instruction_set returns. *mask allows these sets and the sets that they require.
 // Returns false for an unknown name; `message` then names it and lists the known names.
 static inline bool cpu_names_parse(const char *names, uint64_t *mask, char *message, size_t size)
 {

@@ -51,7 +51,7 @@ bool npz_read(npz_archive *npz, const char *path, const unsigned char *bytes, si
     return damaged(npz);
 }
 
-// Reads the entry at *at of the directory and moves *at to the next one. Returns false if the entry is damaged.
+// Reads the entry at *at of the directory and moves *at to the next entry. Returns false if the entry is damaged.
 static bool next_entry(const npz_archive *npz, size_t *at, entry *e)
 {
     const unsigned char *c = npz->bytes + *at;

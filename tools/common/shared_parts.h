@@ -16,8 +16,8 @@ typedef struct shared_parts { // initialize with zeros
 } shared_parts;
 
 // Call this before the items of a non-empty container are written. On entry, *again is true if the parent container was
-// written before; on return, it is true if this container was. If there are too many repetitions, or memory runs out,
-// reports an error and returns false.
+// written before; on return, it is true if this container was written before. If there are too many repetitions, or
+// memory runs out, reports an error and returns false.
 bool shared_parts_enter(shared_parts *shared, const char *subject, const taper_value *value, bool *again);
 void shared_parts_free(shared_parts *shared);
 

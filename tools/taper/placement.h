@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Collects the outcome of a conversion for NNAPI for each operator: the number of the NNAPI module that runs the
-// operator, or the reason why no module does.
+// operator, or the reason why no module runs it.
 #ifndef TAPER_TOOLS_PLACEMENT_H
 #define TAPER_TOOLS_PLACEMENT_H
 

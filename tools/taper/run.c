@@ -157,7 +157,7 @@ static bool run_call(const opened_model *opened, const json_value *call, const c
     return done;
 }
 
-// Runs the calls in order. If one fails, the results of the calls before it are kept.
+// Runs the calls in order. If a call fails, the results of the calls before it are kept.
 static bool run_calls(const opened_model *opened, const char *path, const json_value *calls, run_output *output)
 {
     char *folder = calls_folder(path);

@@ -61,8 +61,8 @@ void vision_release(vision *v);
 // Reads a picture. If it is much larger than the model's input, it is reduced while it is decoded (image.h), unless
 // `whole` is true or the size of the input depends on the size of the picture. Failures are reported.
 bool vision_read(const vision *v, const char *path, bool whole, image *picture);
-// Makes a 1x3xHxW float tensor, or a quantized tensor if the model's settings declare one (settings.h). Failures are
-// reported.
+// Makes a 1x3xHxW float tensor, or a quantized tensor if the model's settings declare the input as quantized
+// (settings.h). Failures are reported.
 bool vision_prepare(const vision *v, const opened_model *opened, const char *path, const image *picture,
                     taper_value **input);
 // Call this when the number of classes is known; only the first call has an effect. Selects the labels of a known data
