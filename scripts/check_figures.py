@@ -8,7 +8,7 @@ be equal. FORBIDDEN has the forms in which a document must not state such a figu
 members of a list. Times of ./dev's verbs stand in its usage text; a document that states another time fails.
 
 To add a figure, add a row to CONSTANTS of scripts/figure_rules.py, or a function that reads it from a Tree, and a rule with the form in
-which documents state it. Each rule has an example, from which tests/docs/figures_test.py makes a wrong one.
+which documents state it. Each rule has an example, from which tests/docs/figures_test.py makes a wrong example.
 
 Every other number of a page must be a fact that scripts/figure_facts.py lists, or be in a section that names the command that measures it and the
 date. A section around it may name them instead, and the beginning of the page may have the date. A number without a rule fails.

@@ -9,7 +9,7 @@ import sys
 
 RANK = {"base": 0, "platform": 1, "ir": 2, "format": 3, "ops": 4, "frontend": 5, "compiler": 5, "backends": 5, "runtime": 6, "app": 7}
 ALSO = {"compiler_hook.h": 5}  # the table by which the runtime calls the compiler
-# The rooms of ops: each one may include the rooms before it. list/ is not in this order, because it has the prototypes of every room's
+# The rooms of ops: each room may include the rooms before it. list/ is not in this order, because it has the prototypes of every room's
 # kernels and the tables that are made of all rooms.
 ROOMS = ["kernels", "call", "engine", "gradient", "math", "lang", "tensor", "nn", "linalg", "signal", "vision", "quantized"]
 BESIDE = {"list"}

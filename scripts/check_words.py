@@ -80,7 +80,7 @@ def phrase(form):
 
 LONG = "The reader opens the file and checks each record and then the writer copies every byte of it to the sink and closes it at the very end."
 
-# (form, what to write instead, an example that breaks the rule, one that does not). A blank in a form is any white space.
+# (form, what to write instead, an example that breaks the rule, an example that does not). A blank in a form is any white space.
 PHRASES = [
     (r"\b(?:not |in )?so many\b", "that many", "The pool starts so many threads.", "The pool starts that many threads."),
     (r"\b(?:lies|lie|lay|lain) (?!down)", "is stored, is, stands", "The tensor lies in the arena.", "The arena stores the tensor."),

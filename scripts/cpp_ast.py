@@ -94,7 +94,7 @@ class Reader:
         elif kind in ("FunctionTemplateDecl", "ClassTemplateDecl", "VarTemplateDecl"):
             self.enter(depth, "template", rest)
         elif here.kind == "template" and here.seen:
-            return  # an instantiation
+            return  # an instantiation of the template
         elif kind == "CXXRecordDecl":
             self.record(depth, rest)
         elif kind in FUNCTIONS:

@@ -283,7 +283,7 @@ def constants(path, pattern, convert=lambda text: int(text.replace("_", "").repl
 
 
 def sample_version(tree, index):
-    """Returns a version of PyTorch in tests/data/pt2. index: 0 is the first one, 1 the last one before a gap, 2 and more each one after a
+    """Returns a version of PyTorch in tests/data/pt2. index: 0 is the first version, 1 the last version before a gap, 2 and more each version after a
     gap."""
     versions = sorted({tuple(map(int, match.groups())) for match in (re.match(r"(\d+)\.(\d+)_", name) for name in tree.names("tests/data/pt2")) if match})
     after = [one for before, one in zip(versions, versions[1:]) if one[1] != before[1] + 1]

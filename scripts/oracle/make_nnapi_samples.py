@@ -43,7 +43,7 @@ def record(case):
     converted._save_for_lite_interpreter(os.path.join(OUT, f"{name}.ptl"))
     results = plain(*case.inputs)
     several = isinstance(results, tuple)
-    # The values are from the traced module, the strides from the converted one.
+    # The values are from the traced module, the strides from the converted module.
     formats = [torch.channels_last if order == 1 else torch.contiguous_format for order in converted.mod.out_mem_fmts]
     rows = [describe(f"{name}.out{i}.npy", result.contiguous(memory_format=form))
             for i, (result, form) in enumerate(zip(results if several else [results], formats))]
