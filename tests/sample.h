@@ -30,7 +30,7 @@ static inline size_t sample_seed(void)
 
 /*
  * Returns the index of the first step that is run, which is less than the stride. The index of each further step is
- * sample_stride() higher than the one before.
+ * sample_stride() higher than the index of the step before.
  */
 static inline size_t sample_first(void)
 {

@@ -231,7 +231,7 @@ static void any_threads(void **state)
     }
 }
 
-// ---- under contexts
+// ---- contexts that use a caching allocator
 
 static taper_status run_sizes(taper_context *context, taper_session *session, int64_t from, int64_t to)
 {

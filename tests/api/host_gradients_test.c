@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Gradients that the program asks for after runs (taper_gradient.h): numbers, several runs and operators together,
-// errors, failed allocations, released handles, and threads that share an input.
+// Tests gradients that the program asks for after runs (taper_gradient.h): numbers, several runs and operators
+// together, errors, failed allocations, released handles, and threads that share an input.
 #include <math.h>
 #include <pthread.h>
 #include <setjmp.h>

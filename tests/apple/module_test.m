@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// module_test MODELS: tests TPRModule and TPRTensor with kinds.ptl and slow.ptl of that folder: conversion of inputs
-// and results, ownership of memory, wrong arguments, damaged files, threads.
+// module_test MODELS: tests TPRModule and TPRTensor with kinds.ptl and slow.ptl of the folder MODELS: conversion of
+// inputs and results, ownership of memory, wrong arguments, damaged files, threads.
 #import "TPRModule.h"
 
 #include <math.h>

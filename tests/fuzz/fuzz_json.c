@@ -79,7 +79,7 @@ static void visit(const json_value *json)
         visit(&json->items[i]);
         const json_value *item = &json->items[i];
         if (json->kind == JSON_OBJECT && strlen(item->key) == item->key_length) {
-            need(json_member(json, item->key) >= item); // finds this member, or a later one with the same name
+            need(json_member(json, item->key) >= item); // finds this member, or a later member with the same name
         }
     }
 }

@@ -108,7 +108,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     }
     failing_start(&failing, 0);
     if (read_with(&failing, false, data, size) == TAPER_OK && status != TAPER_OK && status != TAPER_ERROR_UNSUPPORTED) {
-        abort(); // if a pickle is refused with storages, and not by the host, it must also be refused without storages
+        // A pickle that the reader refuses with storages must also be refused without storages, unless the host refused
+        // it.
+        abort();
     }
     return 0;
 }

@@ -107,7 +107,7 @@ def main():
         write(number, name, words, weights)
     written = set()
     for number, case in enumerate(nnapi_form_cases.cases()):
-        # Each operation has one seed of floats for each number of inputs, and one of integers. Every second seed is in NHWC.
+        # Each operation has one seed of floats for each number of inputs, and one seed of integers. Every second seed is in NHWC.
         key = (case.code, "quantized") if case.inputs[0].is_quantized else (case.code, len(case.inputs) + len(case.arguments))
         if key in written:
             continue

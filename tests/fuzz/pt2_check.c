@@ -184,7 +184,7 @@ static void load_and_run(work *w, const bytes *file, const taper_load_options *o
 
 typedef enum comparison {
     NOT_COMPARED,
-    RUNS, // the saved file must run if the original does
+    RUNS, // the saved file must run if the original file runs
     CLOSE,
     EXACT
 } comparison;

@@ -74,8 +74,8 @@ static place walk(mutation *m, json_node *from)
     return p;
 }
 
-// Returns a random node: any node, one near the root, or one in a string that contains JSON (the nesting of inputs and
-// outputs).
+// Returns a random node: any node, a node near the root, or a node in a string that contains JSON (the nesting of
+// inputs and outputs).
 static place choose(mutation *m)
 {
     const size_t how = below(m, 6), first = below(m, m->own.count);
@@ -431,7 +431,7 @@ static void mutate_record(mutation *m, pt2_sample *sample)
     case 0: // removes the record
         record->name[0] = '\0';
         return;
-    case 1: // gives the record an existing name; the last one of two records with the same name counts
+    case 1: // gives the record an existing name; the last of two records with the same name counts
         memcpy(record->name, other->name, sizeof record->name);
         return;
     case 2: // gives the record the contents of another record

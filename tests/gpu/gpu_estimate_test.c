@@ -22,7 +22,7 @@
 
 static const char by_estimate[] = "the CPU runs this segment: by the estimate the CPU is faster";
 
-// Operations per second of a device that is much slower than any CPU, and of one that is much faster.
+// Operations per second of a device that is much slower than any CPU, and of a device that is much faster.
 static const double slow = 1e8, fast = 1e15;
 
 static const test_call large = {"classifier.ptl", "forward", "f1,3,256,256", TAPER_OK, false};
@@ -100,7 +100,7 @@ static void insisting(void **state)
     open_device(&w, NULL, GPU_DEVICE "!", slow, &o);
     run(&w, o.session, &large, 2);
     assert_int_equal(count_heard(&w, by_estimate), 0);
-    assert_int_equal(gpu_calls(GPU_RUN), 3); // three, because the first run is repeated for its check
+    assert_int_equal(gpu_calls(GPU_RUN), 3); // three runs, because the first run is repeated for its check
     close_session(&o);
     close_device(&w);
     open_device(&w, NULL, GPU_DEVICE, slow, &o);

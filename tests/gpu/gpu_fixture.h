@@ -18,7 +18,7 @@
 #ifndef GPU_DEVICE
 #define GPU_KIND "vulkan"
 #define GPU_DEVICE "vulkan:llvmpipe"
-#define GPU_IS_SOFTWARE true // the name, because a driver that computes on the CPU is used only by name
+#define GPU_IS_SOFTWARE true // GPU_DEVICE has a name: a CPU driver is used only by name
 #endif
 
 static const char device[] = GPU_DEVICE;

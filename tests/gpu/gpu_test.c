@@ -69,7 +69,7 @@ static void same_bits(void **state)
     }
     // Making the input and reading the result allocate memory, but the run itself does not allocate memory.
     assert_true(atomic_load(&w.allocator.calls) - calls < 16);
-    assert_int_equal(gpu_calls(GPU_RUN), RUNS + 1); // one more, because the first run is repeated for its check
+    assert_int_equal(gpu_calls(GPU_RUN), RUNS + 1); // one call more, because the first run is repeated for its check
     assert_int_equal(gpu_calls(GPU_RECORD), 1);
     taper_value_release(first);
     taper_session_destroy(session);
@@ -641,7 +641,7 @@ static void background_fails(void **state)
 }
 
 // Making pipelines fails in the background and in the foreground, in a session without a limit that waits for the first
-// pipeline. The error must describe the first failure, and no thread may read memory that another one writes.
+// pipeline. The error must describe the first failure, and no thread may read memory that another thread writes.
 static void both_fail(void **state)
 {
     const taper_session_options limited = {.struct_size = sizeof limited, .time_budget = 3600};

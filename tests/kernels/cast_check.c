@@ -79,7 +79,7 @@ static uint16_t half_of(float x, int fraction_bits)
         const uint16_t middle = (uint16_t)((low + high) / 2);
         *((double)half_value(middle, fraction_bits) <= a ? &low : &high) = middle;
     }
-    // Infinity is treated as the next number after the largest finite one.
+    // Infinity is treated as the next number after the largest finite number.
     const double below = (double)half_value(low, fraction_bits),
                  above = high == most ? 2 * below - (double)half_value((uint16_t)(low - 1), fraction_bits)
                                       : (double)half_value(high, fraction_bits);

@@ -218,7 +218,7 @@ static taper_val list_of(bench *b, const taper_type *element, const char *name, 
     const taper_val list = of(taper_list_new(b->heap, element, count));
     for (uint32_t i = 0; i < count; i++) {
         const bool number = element->kind == TAPER_TYPE_INT || element->kind == TAPER_TYPE_FLOAT;
-        const bool same = !number && i > 2; // items after the third repeat the first one, which may be large
+        const bool same = !number && i > 2; // items after the third repeat the first item, which may be large
         const size_t before = tensors;
         list.as.list->items[i] =
             same ? taper_val_retain(list.as.list->items[0]) : long_typed(b, element, name, depth + 1);

@@ -45,7 +45,7 @@ if(TAPER_TEST_PYTHON AND TARGET taper_program)
         add_test(NAME gpu_operators COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py ${taper})
         add_test(NAME gpu_lists COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_lists.py ${taper})
         add_test(NAME gpu_networks COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_networks.py ${taper})
-        # Some kernels have a variant for drivers that compute on the CPU, and one for real GPUs. This test runs the
+        # Some kernels have a variant for drivers that compute on the CPU, and a variant for real GPUs. This test runs the
         # variant for real GPUs.
         add_test(NAME gpu_unshared COMMAND ${with_torch} ${CMAKE_CURRENT_SOURCE_DIR}/gpu/gpu_operators.py ${taper}
                                            --filter conv --options share=0)

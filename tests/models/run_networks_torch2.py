@@ -68,7 +68,7 @@ def differences(got, wanted):
 
 
 def same_detections(got, wanted, module, call):
-    """Returns true if detections are PyTorch's, except for the order of equal scores and changes that one rounding of the images causes."""
+    """Returns true if detections are equal to PyTorch's, except for the order of equal scores and changes that one rounding of the images causes."""
     import run_zoo
     import torch
     near, (images,) = [], call[0]

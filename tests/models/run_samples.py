@@ -73,7 +73,7 @@ def compare(folder, want, got, path):
 
 
 def run_calls(taper, folder, model, calls, extra, scratch):
-    """Runs all calls. A call that raises ends a run, so each run has the calls up to one that raises, on one loaded module."""
+    """Runs all calls. A call that raises ends a run, so each run has the calls up to a call that raises, on one loaded module."""
     groups, current = [], []
     for call in calls:
         current.append(call)

@@ -69,7 +69,7 @@ def inverted(i, wide, o, kernel=3, stride=1, act="six", residual=False, padding=
 
 
 def ends(channels, *layers):
-    """Adds a layer at each end that is not computed in bands; the first one converts NCHW to the layout of the layers between."""
+    """Adds a layer at each end that is not computed in bands; the first layer converts NCHW to the layout of the layers between."""
     return nn.Sequential(conv(channels, channels, act="relu"), *layers, nn.AdaptiveAvgPool2d((3, 5)))
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
 """test_force_fields.py TAPER [NAME…] [--atoms N] [--double] [--times]: runs the networks of force_fields.py, scripted and frozen, and compares
-energies, forces and stresses with PyTorch's. A force may differ by 1e-5 of the largest one, or by PyTorch's own distance from float64.
+energies, forces and stresses with PyTorch's. A force may differ by 1e-5 of the largest force, or by PyTorch's own distance from float64.
 --times prints milliseconds of one run with one thread; PyTorch and Taper run in turns. PyTorch needs a fast BLAS for this comparison. Ends
 with "N passed, N failed"."""
 import argparse

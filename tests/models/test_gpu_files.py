@@ -130,7 +130,8 @@ class Recurrent(torch.nn.Module):
         super().__init__()
         self.gru = torch.nn.GRU(4, 3, 2, batch_first=True)
         self.lstm = torch.nn.LSTM(4, 3, 1, batch_first=True)
-        self.both = torch.nn.GRU(4, 3, 1, batch_first=True, bidirectional=True)  # Vulkan does not support bidirectional layers, so this one must stay unchanged
+        # Vulkan does not support bidirectional layers, so this layer must stay unchanged.
+        self.both = torch.nn.GRU(4, 3, 1, batch_first=True, bidirectional=True)
 
     def forward(self, x, h, c):
         a, b = self.gru(x, h)

@@ -35,7 +35,7 @@ def check(wrong, what):
 
 
 def convert(case):
-    """Returns the module that PyTorch runs, and the converted one."""
+    """Returns the module that PyTorch runs, and the converted module."""
     module = case.module.eval()
     plain = torch.jit.script(module) if case.scripted else torch.jit.trace(module, case.inputs, check_trace=False)
     seen.update(node.kind() for node in torch.jit.freeze(plain).graph.nodes())

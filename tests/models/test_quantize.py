@@ -405,7 +405,7 @@ def wrong_layer(m, kinds):
 
 
 def test_diff():
-    """Runs taper diff on a float model and PyTorch's quantized model. The command must find all layers, and name a wrong one."""
+    """Runs taper diff on a float model and PyTorch's quantized model. The command must find all layers, and name the wrong layer."""
     torch.manual_seed(4)
     m, x = Mobile(), torch.randn(2, 3, 32, 32)
     settle(m, x)

@@ -278,7 +278,7 @@ void misuse_executions(nnapi *n)
         n->Event_free(event);
         n->Execution_free(execution);
     }
-    if (n->level >= 31) { // tests a reusable execution, and one with padded buffers
+    if (n->level >= 31) { // tests a reusable execution, and an execution with padded buffers
         OK(n->Execution_create(c.compilation, &execution));
         OK(n->Execution_setReusable(execution, true));
         OK(n->Execution_enableInputAndOutputPadding(execution, true));

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Makes cases (oracle.py) of an operator's forms from its arguments: functional, out= and in-place, as in PyTorch's schemas.
 
-forms("add", "x, y", "x, 2") is two cases, each with the functional form, out= into an empty tensor and into one with gaps, and add_ on a copy and
-on a tensor with gaps, plus cases with out tensors of another dtype. Arguments are expressions of the tensors of POOL; the tensors that an
+forms("add", "x, y", "x, 2") is two cases, each with the functional form, out= into an empty tensor and into a tensor with gaps, and add_ on a copy
+and on a tensor with gaps, plus cases with out tensors of another dtype. Arguments are expressions of the tensors of POOL; the tensors that an
 expression names become the case's inputs."""
 import re
 from typing import List, Optional

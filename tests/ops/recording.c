@@ -172,7 +172,7 @@ static taper_status input_tensor(recording *r, taper_context *context, taper_val
     return status;
 }
 
-// Returns the text NUL-terminated, or NULL for an empty one.
+// Returns the text NUL-terminated, or NULL for an empty text.
 static char *type_text(recording *r)
 {
     const blob b = recording_text(r);

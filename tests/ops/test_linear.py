@@ -130,7 +130,7 @@ EQUATIONS = [("ij,jk->ik", (2, 3), (3, 4)), ("ij,jk->ki", (2, 3), (3, 4)), ("ij,
 for equation, *shapes in EQUATIONS:
     operands = ", ".join("abcd"[:len(shapes)])
     add(f"einsum {equation} {shapes}", f"torch.einsum({equation!r}, [{operands}])", *shapes)
-# Products whose cheapest order is not the one from left to right, with the strides of their results.
+# Products whose cheapest order is not from left to right, with the strides of their results.
 for equation, *shapes in [("eui,ej,ijk->euk", (40, 16, 5), (40, 5), (5, 5, 3)), ("eui,ej,ijk->kue", (40, 16, 5), (40, 5), (5, 5, 3)),
                           ("ij,jk,kl->li", (3, 60), (60, 70), (70, 2)), ("ij,jk,kl->il", (60, 2), (2, 70), (70, 3)), ("ab,bc,cd,da->b", (3, 50), (50, 4), (4, 60), (60, 3)),
                           ("ijk,kec,be,bci,bcj->bc", (9, 9, 4), (4, 3, 8), (20, 3), (20, 8, 9), (20, 8, 9)), ("ijl,ekc,be->bcijl", (9, 9, 2), (3, 2, 8), (20, 3)),

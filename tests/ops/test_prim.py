@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-# The language: tuples, optionals, exceptions, attributes of tensors, tolist.
+# Cases of the language TorchScript: tuples, optionals, exceptions, attributes of tensors, tolist.
 import torch
 
 CASES = []

@@ -89,8 +89,8 @@ for size in ((6, 5), (7, 7), (9, 13), (10, 6)):
             x = (floats(1, pick(24, 65, 672), *size) * 40).contiguous(memory_format=torch.channels_last)
             source = f"def f(x, s: float, z: int):\n    y = torch.quantize_per_tensor(x, s, z, torch.quint8)\n    return {pool}"
             CASES.append((f"average-{kind}-{tuple(x.shape)}-{i}", source, (x, float(rng.uniform(0.1, 0.5)), int(rng.integers(60, 200)))))
-# Stems and depthwise 3x3 layers whose kernels process whole rows: groups of four planes with one, two or three left, padding up to the kernel's
-# width, odd numbers of rows, and parts of a row.
+# Stems and depthwise 3x3 layers whose kernels process whole rows: groups of four planes with one, two or three planes left over, padding up to the
+# kernel's width, odd numbers of rows, and parts of a row.
 for ins in (1, 2, 3, 4):
     for kernel in ((3, 3), (7, 7), (5, 5), (1, 3), (3, 6), (4, 4), (2, 2), (5, 9)):
         dilation = (pick(1, 2) if kernel[0] < 5 else 1, 1)

@@ -318,7 +318,7 @@ CASES += [("equal/dtypes", "def f(x: Tensor):\n    i = x.int()\n    return (torc
            "            torch.equal(i > 0, (i > 0).int()), torch.equal(torch.tensor(1), torch.tensor(1.0)), torch.equal(torch.tensor([300]), torch.tensor([44], dtype=torch.uint8)),\n"
            "            torch.equal(torch.tensor([1]), torch.tensor([1.5])), torch.equal(torch.tensor(1.0), torch.tensor([1.0])))\n",
            (torch.randn(3, 4, generator=torch.Generator().manual_seed(0)) * 3,))]
-# For a tensor without dimensions PyTorch does not check the dimension; its helper operator does.
+# For a tensor without dimensions cummax and cummin of PyTorch do not check `dim`, but PyTorch's operator _cummax_helper does.
 CASES += [(f"extremes/{f}/{d}", f"def f(x: Tensor):\n    return torch.{f}(x, {d})\n", (torch.tensor(1.5),)) for f in ("cummax", "cummin") for d in (-3, -1, 0, 5)]
 CASES += [("raises/_cummax_helper", "def f(x: Tensor):\n    torch._cummax_helper(x, x.clone(), x.long(), 5)\n    return x\n", (torch.tensor(1.5),))]
 # Norms of integers need a dtype, or are refused.

@@ -88,7 +88,7 @@ CASES += [
     ("complex views", "def f(x: Tensor):\n    c = torch.view_as_complex(x)\n    return torch.view_as_real(c), torch.view_as_real(c.t())\n",
      lambda: (torch.randn(3, 4, 2, generator=torch.Generator().manual_seed(0)),)),
 ]
-# A transposed tensor with gaps is converted to one without gaps, in the order of its memory. Planes of a few elements
+# A transposed tensor with gaps is converted to a tensor without gaps, in the order of its memory. Planes of a few elements
 # have whole squares and the elements left over, in all dtypes.
 for rows, columns in ((8, 8), (7, 7), (5, 12), (8, 3), (12, 6), (2, 9), (9, 2), (17, 8), (8, 33), (4, 5), (1, 8), (5, 70), (70, 5), (16, 9), (9, 16), (15, 15)):
     for dtype in ("float32", "float16", "float64", "uint8", "int64", "complex64"):

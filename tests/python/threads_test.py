@@ -126,7 +126,7 @@ class Threads(unittest.TestCase):
             self.assertEqual(model.step(), _ + 1)
 
     def test_cancel_at_any_time(self):
-        """A run that ends before it sees a cancellation does not affect the next one."""
+        """A run that ends before it sees a cancellation does not affect the next run."""
         model = taper.load(VALUES)
         stopping = threading.Event()
 

@@ -56,8 +56,8 @@ class Examples(ToolCase):
         done = subprocess.run([os.path.join(BIN, "example_streaming_audio"), LISTENER], input=sound.tobytes(),
                               capture_output=True, timeout=60)
         self.assertEqual(done.returncode, 0, done.stderr)
-        # Computes the same result with a call for each of three pieces: the last piece is filled with silence, and the
-        # state of a call is an input of the next one.
+        # Computes the same result with a call for each of three pieces: the last piece is filled with silence, and the state of a call is an input of
+        # the next call.
         state, told = None, []
         pieces = np.zeros((3, 1, 1600), np.float32)
         pieces.reshape(-1)[:4000] = sound.astype(np.float32) / 32768

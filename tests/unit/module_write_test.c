@@ -221,7 +221,7 @@ static void expect_refused(const taper_module *module, const taper_write_options
     taper_error_destroy(error);
 }
 
-// Files are added, replaced and removed. If several files have one name, the last one counts.
+// Files are added, replaced and removed. If several files have one name, the last file counts.
 static void extra_files(void **state)
 {
     (void)state;

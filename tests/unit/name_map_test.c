@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tests names as keys: all bytes of a name count, and if several names are equal, the first one keeps its number. Names
-// that would collide without a seed must not collide. The time to read long names is charged to the budget of the load.
+// Tests names as keys: all bytes of a name count, and if several names are equal, the first name keeps its number.
+// Names that would collide without a seed must not collide. The time to read long names is charged to the budget of the
+// load.
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

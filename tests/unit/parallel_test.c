@@ -196,7 +196,7 @@ static void places(void **state)
         assert_int_equal(taper_run_range(&run, use_place, &u, 5000, 1, 1e9), TAPER_OK);
         assert_int_equal(atomic_load(&u.wrong), 0);
         taper_places_close(&run, &u.places);
-        assert_true(taper_places_open(&run, 0, 3, &u.places)); // no bytes are needed
+        assert_true(taper_places_open(&run, 0, 3, &u.places)); // each place has 0 bytes
         assert_null(taper_place_take(&u.places, 0, 1));
         taper_place_leave(NULL);
         taper_places_close(&run, &u.places);

@@ -105,7 +105,7 @@ static void types(void **state)
         assert_int_equal(taper_list_append(bare, taper_val_int(i), NULL), TAPER_OK);
     }
     taper_val_release(taper_list_remove(bare, 8));
-    bare->items[8] = taper_val_none(); // the items after the last one are not read
+    bare->items[8] = taper_val_none(); // memory after the last item is not read
     assert_true(taper_val_is_a(TAPER_VAL(bare), parse(&f, "List[int]")));
     bare->items[0] = taper_val_none();
     assert_false(taper_val_is_a(TAPER_VAL(bare), parse(&f, "List[int]")));

@@ -93,7 +93,7 @@ static void finds_among_many(void **state)
             expect_record(&zip, name + 2, name, strlen(name));
         }
     }
-    expect_record(&zip, "17", "later", 5); // if several records have one name, the last one counts
+    expect_record(&zip, "17", "later", 5); // if several records have one name, the last record counts
     taper_zip_close(&zip);
     bytes_free(&file);
 }

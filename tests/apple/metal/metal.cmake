@@ -32,7 +32,7 @@ foreach(source IN LISTS kernel_sources)
         DEPENDS ${source} ${CMAKE_CURRENT_SOURCE_DIR}/metal/msl.h ${CMAKE_CURRENT_SOURCE_DIR}/metal/kernels.h VERBATIM)
     list(APPEND metal_objects ${object})
 endforeach()
-# The backend's interface, and its implementation for Metal.
+# The interface of GPU backends, and its implementation for Metal.
 set(gpu ${PROJECT_SOURCE_DIR}/src/backends/gpu)
 set(backend_flags -std=c11 -g -O1 -fPIC -Wall -Wextra -Wpedantic -Werror -fobjc-runtime=gcc -isystem ${sources}/include -isystem ${headers}
     -I${PROJECT_SOURCE_DIR}/src -I${PROJECT_SOURCE_DIR}/include -I${TAPER_GENERATED})

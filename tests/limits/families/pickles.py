@@ -330,7 +330,7 @@ PENDING = obj("__torch__", "M", attributes(a=obj("__torch__", "N", number(5))))
 
 
 def laughs(make, **options):
-    """forward returns a container that contains another container twice, which contains a third one twice, and so on."""
+    """forward returns a container that contains another container twice, which contains a third container twice, and so on."""
     def family(size):
         depth = 24 if size < 10000 else 60 if size < 100000 else 150
         return lite(ROOT, big_function(code("STOREN 1 2; LOAD 2 0") + code(make) * depth + code("RET 0 0"), takes=[argument(text("x"), text("Any"))], **options))

@@ -49,7 +49,7 @@ def methods(size):
 
 
 def calls(size):
-    """Methods that each call the method before twice, so each inlined method is twice as long as the one before."""
+    """Methods that each call the method before twice, so each inlined method is twice as long as the method before."""
     return script("  def f0(self: __torch__.M, x: Tensor) -> Tensor:\n    return torch.relu(x)\n" +
                   lines(size, lambda i: f"  def f{i + 1}(self: __torch__.M, x: Tensor) -> Tensor:\n    return (self).f{i}((self).f{i}(x, ), )\n")[:-1] +
                   "\n" + FORWARD + "    return x\n")

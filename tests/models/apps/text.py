@@ -52,7 +52,7 @@ class ByteClassifier(nn.Module):
 
 
 class GruTagger(nn.Module):
-    """A recurrent network of several layers, batch first. It takes a hidden state and returns the new one."""
+    """A recurrent network of several layers, batch first. It takes a hidden state and returns the new state."""
 
     def __init__(self):
         super().__init__()

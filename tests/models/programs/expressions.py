@@ -124,7 +124,7 @@ class Expressions:
     # ---- containers
 
     def bound(self, t):
-        """A context with a name for a comprehension in scope."""
+        """Returns a new name for the variable of a comprehension."""
         self.count += 1
         return f"q{self.count}"
 

@@ -31,7 +31,7 @@ class Body(Expressions):
         return any(re.search(rf"(?<![\w.]){n}\b", text) for n in names)
 
     def let(self, shape, text, name=None):
-        """Assigns an expression to a new variable, or to one of the same shape."""
+        """Assigns an expression to a new variable, or to a variable of the same shape."""
         r, same = self.r, [n for n in self.names(shape) if n not in self.leaves]
         name = name or (r.choice(same) if same and r.random() < 0.35 else self.p.fresh())
         needs, alias = self.mentions(text, self.needing), text in self.guarded

@@ -199,7 +199,7 @@ def quantities(b):
 # ---- functions
 
 def waited(b):
-    """Adds forks and waits."""
+    """Adds calls of torch.jit.fork and torch.jit.wait."""
     r = b.r
     able = [f for f in b.world.functions if not f.method and f.params and all(t[0] not in ("opt", "union") for _, t, _ in f.params) and f.result[0] not in ("opt", "union", "class")]
     if not able or b.world.building:

@@ -66,7 +66,7 @@ def hooks(b):
 
 
 def properties(b):
-    """Adds a property of the module without a setter, and one with a setter."""
+    """Adds a property of the module without a setter, and a property with a setter."""
     r, name = b.r, b.world.definition("prop")
     t = r.choice([INT, FLOAT, listed(INT)])
     b.module.init.append(f"self.{name}_at = {literal(INT, r)}")
@@ -188,7 +188,7 @@ def states(b):
 
 
 def traced(b):
-    """Adds a traced module in a scripted one."""
+    """Adds a traced module in a scripted module."""
     r, name = b.r, b.world.definition("traced")
     made = r.choice(["nn.Sequential(nn.Linear(3, 3), nn.ReLU())", "nn.Sequential(nn.Linear(3, 4), nn.LayerNorm(4, eps=0.5), nn.Linear(4, 3))", "nn.Linear(3, 3)"])
     b.module.init.append(f"self.{name} = torch.jit.trace({made}.eval(), torch.randn(2, 3))")

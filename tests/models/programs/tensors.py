@@ -17,7 +17,7 @@ def random_tensor(r):
 
 
 def narrower(shape, r):
-    """Returns a shape that broadcasts to the given one."""
+    """Returns a shape that broadcasts to the given shape."""
     shape = list(shape)
     if shape and r.random() < 0.4:
         return tuple(shape[1:])
@@ -100,7 +100,7 @@ def converted(e, dtype, shape, d):
 
 
 def shaped(e, dtype, shape, d):
-    """Returns an expression with this shape made from one with another shape."""
+    """Returns an expression with this shape made from an expression with another shape."""
     r, rank, n = e.r, len(shape), count(shape)
     of = lambda sh: e.expr(tensor(dtype, sh), d)
     ways = [lambda: f"{of((2,) + shape)}[{r.choice(['0', '1', '-1', e.expr(INT, 0) + ' % 2'])}]", lambda: f"{of((1,) + shape)}.squeeze(0)", lambda: f"{of((2,) + shape)}.select(0, 1)",

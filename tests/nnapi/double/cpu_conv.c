@@ -30,7 +30,7 @@ static bool read_window(call *c, image *in)
     const bool extra = is_depthwise(c) || c->code == ANEURALNETWORKS_GROUPED_CONV_2D;
     const uint32_t least = 3 + 1 + 2 + extra + 1; // number of arguments if there is a scheme
     // Explicit paddings are three more ints than a scheme. There are explicit paddings if the argument after the last
-    // one that a scheme would have is an int, not a bool.
+    // argument of a call with a scheme is an int, not a bool.
     const bool scheme = c->in_count == least || (c->in_count < least + 3 || c->in[least].type == ANEURALNETWORKS_BOOL);
     uint32_t at = scheme ? 4 : 7;
     *w = (window){.stride_w = scalar_int(c, at), .stride_h = scalar_int(c, at + 1), .dilation_w = 1, .dilation_h = 1};
