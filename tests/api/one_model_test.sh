@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-2-Clause
 # one_model_test.sh CMAKE SOURCE LIBRARY TAPER CC GENERATOR MAKE: builds the library for the demo's classifier alone, at one instruction-set
-# level, with the profile for one model. It must be small, give the results of LIBRARY (the whole library), and report what is missing for
+# level, with the profile for one model. This library must be small, give the results of LIBRARY (the whole library), and report what is missing for
 # other models.
 set -eu
 cmake=$1 source=$2 library=$3 taper=$4 cc=$5 generator=$6 make=$7

@@ -54,7 +54,8 @@ static void fill(int type, void *p, size_t n)
     }
 }
 
-// Finds the half nearest to x, ties to even, by a search over all halves with the given number of fraction bits.
+// Returns the number that the 16 bits represent, of which `fraction_bits` are the fraction: 10 for a half, 7 for a
+// bfloat16.
 static float half_value(uint16_t bits, int fraction_bits)
 {
     const int exponent = (bits & 0x7FFF) >> fraction_bits, fraction = bits & ((1 << fraction_bits) - 1);
@@ -66,6 +67,7 @@ static float half_value(uint16_t bits, int fraction_bits)
     return (float)(bits >> 15 != 0 ? -magnitude : magnitude);
 }
 
+// Returns the bits of the half or bfloat16 nearest to x, ties to even, by a search over all numbers of that format.
 static uint16_t half_of(float x, int fraction_bits)
 {
     const uint16_t most = (uint16_t)(((1 << (15 - fraction_bits)) - 1) << fraction_bits);

@@ -120,7 +120,7 @@ def sevenn_models(torch, np, dtype):
     import sevenn._keys as key
     from e3nn.util.jit import script
     if dtype != torch.float32:
-        return  # the package makes constants of float32
+        return  # skipped, because the package makes constants of float32
     from sevenn._const import DEFAULT_E3_EQUIVARIANT_MODEL_CONFIG
     from sevenn.model_build import build_E3_equivariant_model
     from sevenn.train.dataload import unlabeled_atoms_to_graph

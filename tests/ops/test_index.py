@@ -47,7 +47,7 @@ CASES += [
 ]
 add("nonzero", ["(x > 0).nonzero()", "torch.nonzero(x[:0])", "torch.where(x > 0)", "torch.argwhere(x > 1)", "x[0].nonzero_numpy()",
                 "torch.tensor(3.0).nonzero()"], layouts=ALL)
-# Shapes whose dimensions the library treats as one, because they have few elements.
+# Shapes whose dimensions the library treats as one dimension, because they have few elements.
 for shape in ((20, 16, 16, 1), (7, 3, 5), (2, 3, 300), (3, 256), (300, 2, 2), (2, 0, 3), (1, 1, 1), (2, 257, 1)):
     CASES.append((f"nonzero/{shape}", "def f(x: Tensor):\n    return ((x > 0).nonzero(), x.nonzero(), (x > 1).nonzero_numpy())\n",
                   lambda shape=shape: (torch.randn(shape, generator=torch.Generator().manual_seed(len(shape))).round(),)))

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Writes data/values.ptl, data/bundled.ptl, data/defaults.ptl, data/listener.ptl and others with PyTorch 1.13: a method for each kind of value
 that a model takes or returns; a model with bundled inputs; a model of sound; a classifier whose classes have no names; a layer in training mode.
-The files are committed; run this only to change them."""
+The files are committed; run this script only to change the files."""
 import os
 from typing import Any, Dict, List, NamedTuple, Optional, Tuple
 

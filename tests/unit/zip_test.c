@@ -132,7 +132,7 @@ static void refuses_records(void **state)
 static void bounds_inflation(void **state)
 {
     (void)state;
-    const size_t size = 100 << 20; // small files may expand to 64 MiB
+    const size_t size = 100 << 20; // more than the 64 MiB to which a small file may expand
     uint8_t *zeros = calloc(1, size);
     assert_non_null(zeros);
     builder b = {.count = 0};

@@ -79,7 +79,7 @@ def properties(b):
 
 
 def left_out(b):
-    """Adds a method that is not compiled, in code that is not called, and Python-only code."""
+    """Adds a method that PyTorch does not compile, and a call of this method that TorchScript does not run."""
     r, name = b.r, b.world.definition("plain")
     b.module.more += ["", "    @torch.jit.unused", f"    def {name}(self, x: Tensor) -> Tensor:", "        import os", "        return x * len(os.environ)"]
     got = named(b, "v", tensor(), b.expr(tensor(), 1))

@@ -119,7 +119,7 @@ int ANeuralNetworksCompilation_finish(ANeuralNetworksCompilation *compilation)
 }
 
 #if DOUBLE_LEVEL >= 29
-// token has 32 bytes.
+// `token` points to 32 bytes.
 int ANeuralNetworksCompilation_setCaching(ANeuralNetworksCompilation *compilation, const char *cacheDir,
                                           const uint8_t *token)
 {
