@@ -32,6 +32,10 @@ void check_doubles_tame(int native, double *x, double *y, size_t count)
             const double turn = 1.57079632679489662 * (double)((int)check_below(600001) - 300000);
             x[i] = check_below(2) ? turn + (double)check_uniform(-1, 1) : check_below(2) ? turn : fmod(x[i], 0x1p19);
             x[i] = isfinite(x[i]) ? x[i] : -0.0;
+        } else if (native >= (int)TAPER_NATIVE_DIV_FLOOR && native <= (int)TAPER_NATIVE_REMAINDER) {
+            y[i] = (double)check_uniform(1, 2) * (check_below(2) ? 1 : -1e-3) + 0x1p-40 * (double)check_uniform(-1, 1);
+            const double near = y[i] * (double)((int)check_below(2001) - 1000); // the quotient is rounded to an integer
+            x[i] = check_below(2) ? (double)check_uniform(-1000, 1000) : nextafter(near, check_below(2) ? 1e9 : -1e9);
         } else if (native == (int)TAPER_NATIVE_POW) {
             x[i] = check_below(8) ? exp((double)check_uniform(-600, 600)) : check_below(2) ? 1 : 0;
             const double most = x[i] > 0 ? 690 / (fabs(log2(x[i])) + 2) : 1000;
@@ -43,6 +47,21 @@ void check_doubles_tame(int native, double *x, double *y, size_t count)
 static long double sigmoid(long double x)
 {
     return 1 / (1 + expl(-x));
+}
+
+// Returns the exact results of the divisions. PyTorch rounds each step of a division that floors.
+static double divided(taper_native native, double x, double y)
+{
+    const double m = fmod(x, y);
+    const bool turned = m != 0 && (m < 0) != (y < 0);
+    if (native != TAPER_NATIVE_DIV_FLOOR) {
+        return native == TAPER_NATIVE_REMAINDER && turned ? m + y : m;
+    }
+    const double whole = (x - m) / y - (turned ? 1 : 0);
+    return y == 0                       ? x / y
+           : whole == 0                 ? copysign(0, x / y)
+           : whole - floor(whole) > 0.5 ? floor(whole) + 1
+                                        : floor(whole);
 }
 
 // Returns the value of the function in long double. The allowed error is *bound * 2^-53. For a sum, *bound is the sum
@@ -150,6 +169,17 @@ static long double value_of(int native, double a, double b, double c, const tape
     case TAPER_NATIVE_LOG_SIGMOID:
         value = (x < 0 ? x : 0) - log1pl(expl(-fabsl(x)));
         break;
+    case TAPER_NATIVE_FMOD:
+    case TAPER_NATIVE_REMAINDER:
+    case TAPER_NATIVE_DIV_FLOOR:
+        *bound = 0;
+        return divided((taper_native)native, a, b);
+    case TAPER_NATIVE_GELU_TANH: {
+        const long double u = 2 * 0.79788456080286535588L * (x + 0.044715L * x * x * x);
+        value = x * sigmoid(u);
+        *bound = fabsl(value) * (1 + fabsl(u));
+        return value;
+    }
     case TAPER_NATIVE_MISH:
         value = x * tanhl(log1pl(expl(x)));
         break;
@@ -174,8 +204,10 @@ bool check_double_is(int native, double x, double y, double z, double got, const
     if (fabsl(want) >= 0x1p1020L || bound >= 0x1p1020L) { // near the largest double, the result may be infinite
         return isinf(got) || isnan(got) || fabsl(got - want) <= bound * 0x1p-50L;
     }
-    if ((native == (int)TAPER_NATIVE_SIGMOID || native == (int)TAPER_NATIVE_SILU || native == (int)TAPER_NATIVE_MISH) &&
-        x < -709) {
+    const bool exponential = native == (int)TAPER_NATIVE_SIGMOID || native == (int)TAPER_NATIVE_SILU ||
+                             native == (int)TAPER_NATIVE_MISH || native == (int)TAPER_NATIVE_SOFTPLUS ||
+                             native == (int)TAPER_NATIVE_GELU_TANH;
+    if (exponential && fabsl(want) < 0x1p-1000L) {
         return fabsl(got - want) <= fabsl(want); // the exponential underflows, so the result may be 0
     }
     const bool turns_sign = want == 0 && !isnan(got) && !signbit(got) != !signbit((double)want);

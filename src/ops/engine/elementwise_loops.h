@@ -203,6 +203,7 @@ enum { TAPER_EW_SWAPPED = 0x80 }; // the kernel takes the second operand first
 #define TAPER_EW_NATIVE_OF_softplus ~, 1 + TAPER_NATIVE_SOFTPLUS
 #define TAPER_EW_NATIVE_OF_log_sigmoid ~, 1 + TAPER_NATIVE_LOG_SIGMOID
 #define TAPER_EW_NATIVE_OF_mish ~, 1 + TAPER_NATIVE_MISH
+#define TAPER_EW_NATIVE_OF_gelu_tanh ~, 1 + TAPER_NATIVE_GELU_TANH
 #define TAPER_EW_NATIVE_OF_atanh ~, 1 + TAPER_NATIVE_ATANH
 #define TAPER_EW_NATIVE_OF_i0 ~, 1 + TAPER_NATIVE_I0
 #define TAPER_EW_NATIVE_OF_i0e ~, 1 + TAPER_NATIVE_I0E

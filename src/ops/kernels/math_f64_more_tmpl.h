@@ -68,6 +68,39 @@ TAPER_TEMPLATE unsigned d_square_fits(double x)
     return (unsigned)((a <= 0x1p500) & ((a >= 0x1p-500) | (a == 0)));
 }
 
+// Returns true if d_fmod can compute the remainder of x divided by y. Without fused multiply-add, d_fmod is not exact.
+TAPER_TEMPLATE unsigned d_fmod_fits(double x, double y)
+{
+#ifdef D_HAS_FMA
+    const double a = d_abs(x), b = d_abs(y);
+    return (unsigned)((b >= 0x1p-900) & (b <= 0x1p900) & (a < b * 0x1p52) & (a <= 0x1p900));
+#else
+    (void)x, (void)y;
+    return 0;
+#endif
+}
+// Returns the exact remainder of x divided by y, with the sign of x. x and y fit d_fmod_fits. The rounded quotient may
+// be the integer after the exact quotient; then the remainder has the wrong sign, and one divisor is added.
+TAPER_TEMPLATE double d_fmod(double x, double y)
+{
+    const double r = D_FMA(-trunc(x / y), y, x), next = r + d_sign(y, x);
+    return d_sign(((r != 0) & ((r < 0) != (x < 0))) ? next : r, x);
+}
+// Returns the remainder with the sign of the divisor y, from m = fmod(x, y).
+TAPER_TEMPLATE double d_remainder(double m, double y)
+{
+    return ((m != 0) & ((m < 0) != (y < 0))) ? m + y : m;
+}
+// Returns the largest integer not above x / y, from m = fmod(x, y), by PyTorch's formula.
+TAPER_TEMPLATE double d_floor_quotient(double x, double y, double m)
+{
+    const double ratio = x / y, whole = (x - m) / y, less = whole - 1;
+    const double quotient = ((m != 0) & ((m < 0) != (y < 0))) ? less : whole, low = floor(quotient);
+    const double rounded = quotient - low > 0.5 ? low + 1 : low, zero = d_sign(0, ratio);
+    const double value = quotient == 0 ? zero : rounded;
+    return y == 0 ? ratio : value;
+}
+
 TAPER_TEMPLATE double d_sinh(double x)
 {
     const double a = d_abs(x), t = d_expm1(a < 50 ? a : 50), root = d_exp(0.5 * a);
@@ -93,6 +126,11 @@ TAPER_TEMPLATE double d_softplus(double x, double beta, double threshold)
 TAPER_TEMPLATE double d_log_sigmoid(double x)
 {
     return (x < 0 ? x : 0) - d_log1p(d_exp(-d_abs(x)));
+}
+// Computes GELU by the tangent's formula: x (1 + tanh(u)) / 2 is x sigmoid(2 u).
+TAPER_TEMPLATE double d_gelu_tanh(double x)
+{
+    return x * d_sigmoid(2 * 0.79788456080286535588 * (x + 0.044715 * x * x * x));
 }
 // Computes x tanh(log(1 + exp(x))), where the hyperbolic tangent is n / (n + 2) with n = exp(x) (exp(x) + 2).
 TAPER_TEMPLATE double d_mish(double x)

@@ -135,6 +135,7 @@ typedef struct taper_native_numbers {
     TAPER_NATIVE_DOUBLE(NATIVE, ELU, d_elu(x, d0, d1, d2))                                                             \
     TAPER_NATIVE_DOUBLE(NATIVE, SOFTPLUS, d_softplus(x, d0, d1))                                                       \
     TAPER_NATIVE_DOUBLE(NATIVE, LOG_SIGMOID, d_log_sigmoid(x))                                                         \
+    TAPER_NATIVE_DOUBLE(NATIVE, GELU_TANH, d_gelu_tanh(x))                                                             \
     TAPER_NATIVE_DOUBLE(NATIVE, MISH, d_mish(x))                                                                       \
     TAPER_NATIVE_PAIR(NATIVE, ADD, SAME, x.re + y.re, x.im + y.im)                                                     \
     TAPER_NATIVE_PAIR(NATIVE, SUB, SAME, x.re - y.re, x.im - y.im)                                                     \
@@ -180,6 +181,10 @@ typedef struct taper_native_numbers {
     STEPWISE(TAN, F64, double, d_sine_fits(x), d_tan(x), d_sine_fits(x) != 0 ? d_tan(x) : tan(x))                      \
     STEPWISE(HYPOT, F64, double, d_square_fits(x) & d_square_fits(y), sqrt(x * x + y * y),                             \
              (d_square_fits(x) & d_square_fits(y)) != 0 ? sqrt(x * x + y * y) : hypot(x, y))                           \
+    STEPWISE(FMOD, F64, double, d_fmod_fits(x, y), d_fmod(x, y), fmod(x, y))                                           \
+    STEPWISE(REMAINDER, F64, double, d_fmod_fits(x, y), d_remainder(d_fmod(x, y), y), d_remainder(fmod(x, y), y))      \
+    STEPWISE(DIV_FLOOR, F64, double, d_fmod_fits(x, y), d_floor_quotient(x, y, d_fmod(x, y)),                          \
+             d_floor_quotient(x, y, fmod(x, y)))                                                                       \
     STEPWISE(POW, F64, double, d_power_fits(x, y), d_power(x, y), d_power_fits(x, y) != 0 ? d_power(x, y) : pow(x, y))
 
 // The rows WHERE(type, T) compute x != 0 ? y : z.
@@ -267,6 +272,7 @@ typedef enum taper_native {
     TAPER_NATIVE_SOFTPLUS,
     TAPER_NATIVE_LOG_SIGMOID,
     TAPER_NATIVE_MISH,
+    TAPER_NATIVE_GELU_TANH,
     TAPER_NATIVE_ATANH,
     TAPER_NATIVE_I0,
     TAPER_NATIVE_I0E,
