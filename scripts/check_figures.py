@@ -172,7 +172,8 @@ def dev_times(tree):
 
 
 def sentences(text):
-    """Yields (start, sentence): parts of a page that end with a full stop, a blank line, a row of a table, an item of a list or, in code, a line."""
+    """Yields (start, sentence). A sentence ends at a full stop, at a blank line, before a row of a table or before an item of a list. In code, each line
+    is a sentence."""
     code = False
     at = 0
     for block in re.split(r"(^```.*\n)", text, flags=re.M):

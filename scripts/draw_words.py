@@ -3,7 +3,7 @@
 """draw_words.py SEED [--count N] [--within PATH...] [--kinds c,python,hash]: prints N comments with the code after them, and N sentences of documents,
 for a reader who counts those that need a second reading. The seed decides the draw. The folders and documents are those of check_words.py. Each
 comment, paragraph of a docstring and sentence is drawn with the same chance. --within draws from files whose paths begin with one of these. --kinds
-draws comments from sources of these kinds: with comments in the form of C, Python, or with comments after "#"."""
+draws comments only from sources of these kinds: c (comments in the form of C), python, and hash (other sources with comments after "#")."""
 import argparse
 import random
 

@@ -9,7 +9,8 @@ static bool is_float(const taper_quantization *q, const taper_ir_value *value)
     return value->id < q->value_count && q->values[value->id].is_float;
 }
 
-// Returns true if the operator can be a step, or an activation that is merged into a step.
+// Returns true if the quantizer may compute the operator in integers: as a step of the quantized graph
+// (quantization.h), or as an activation that is merged into a step.
 static bool may_be_step(const taper_op *op)
 {
     const uint64_t facts = taper_op_facts(op);

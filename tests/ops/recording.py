@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Recordings: cases with their models, inputs and PyTorch's results, which recorded_cases (C) runs without PyTorch.
 
-A file is "TAPERREC", the unpacked size of the rest (8 bytes), and a zlib stream, with all numbers little-endian: a table of byte strings (models
-and elements of tensors, each once), then the cases. recording.h describes the values."""
+A file has "TAPERREC", the size of the unpacked data (8 bytes), and a zlib stream. The unpacked data is a table of byte strings (models and elements
+of tensors, each once), followed by the cases. All numbers are little-endian. recording.h describes the values."""
 import ctypes
 import hashlib
 import io

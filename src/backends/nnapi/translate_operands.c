@@ -256,7 +256,7 @@ static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_
     return TAPER_OPERATION(t, TRANSPOSE, *turned, from, vector);
 }
 
-// While nodes are only checked for support, refuses a shape that will certainly not be known.
+// Refuses a shape that is unknown now and will still be unknown when the model runs.
 static taper_status check_shape(taper_translator *t, const taper_shape *shape)
 {
     TAPER_REFUSE(t, shape->rank < 0 && !taper_translate_may_learn(t), "a tensor whose shape is not known");

@@ -58,8 +58,9 @@ typedef struct taper_prepared {
     taper_guard guards[];
 } taper_prepared;
 
-// Keeps `bytes` of data for a kernel that did the whole call. The data may depend on the elements of constants with
-// read-only storages: after a write to one of them the call is prepared again. Returns NULL if this call is not kept,
+// Keeps `bytes` of data for a kernel that did the whole call. The data may depend on the elements of a constant
+// whose storage is read-only. If a session writes to such a constant, which copies the storage, the call is prepared
+// again. Returns NULL if this call is not kept,
 // which is not a failure: the instruction keeps no prepared calls, its arguments cannot be compared, its result is not
 // a new tensor, or memory is missing.
 void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes);

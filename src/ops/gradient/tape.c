@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nodes of the tape, and the nodes that tensors lead to.
+// Makes and frees the nodes of the tape, and finds the node to which the gradient of a tensor flows.
 #include "ops/gradient/tape.h"
 
 #include "ir/storage.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions between dtypes, element by element, with PyTorch's results on x86. A number outside the range becomes the
-// smallest integer. Narrower integers are the low bits of that integer.
+// Conversions between dtypes, element by element, with PyTorch's results on x86. A float outside the
+// range of int32 or int64 becomes the smallest number of that type. int8 and int16 are the low bits of
+// the int32, and uint8 those of the int64.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set; every entry gives the same bits.
 // Only the elements that the arguments name are read or written. y must not overlap x.

@@ -17,7 +17,9 @@ typedef struct segments {
     taper_tensor *given; // lengths or offsets as a contiguous tensor; owned
     bool offsets;
     size_t axis;
-    int64_t outer, inner, count; // outer: number of lines; inner: elements of a step; count: segments of a line
+    // The data has `outer` lines along the axis, of `count` segments each. At each position of a line there are `inner`
+    // elements, one for each index of the dimensions after the axis.
+    int64_t outer, inner, count;
     bool has_initial;
     double initial;
 } segments;
