@@ -102,12 +102,10 @@ typedef enum taper_status {
  * The caller owns the error and may pass it to any number of calls, one thread at a time. A call that fails replaces
  * its contents. A call that succeeds does not clear them: test the status that the call returns. */
 typedef struct taper_error taper_error;
-/* Creates an error. Returns NULL if memory is exhausted. Every function accepts NULL as its error. The memory comes
- * from malloc. */
+/* Returns a new error from malloc, or NULL if memory is exhausted. Every function accepts NULL as its error. */
 TAPER_API taper_error *taper_error_create(void);
 TAPER_API void taper_error_destroy(taper_error *error);
-/* Returns the status of the last call that failed with this error. Returns TAPER_OK if no call has failed with it or
- * error is NULL. */
+/* Returns the status of the last call that failed with this error, or TAPER_OK if no call failed or error is NULL. */
 TAPER_API taper_status taper_error_status(const taper_error *error);
 /* Returns the message, or "" if no call has failed with this error, or if error is NULL. The text is valid until the
  * error is destroyed or passed to a function that can fail. */
@@ -190,8 +188,7 @@ typedef struct taper_context_options {
 #define TAPER_CPU_NEON_I8MM (UINT64_C(1) << 19)
 #define TAPER_CPU_NEON_BF16 (UINT64_C(1) << 20)
 
-/* A context has the allocator, threads, log and devices of models, sessions and values. Most programs create one
- * context. */
+/* A context has the allocator, threads, log and devices of models, sessions and values. Most programs need one. */
 typedef struct taper_context taper_context;
 /* Creates a context. options NULL means all members 0. */
 TAPER_API TAPER_MUST_USE taper_status taper_context_create(const taper_context_options *options,
@@ -655,12 +652,10 @@ typedef enum taper_type_kind {
     TAPER_TYPE_VARIABLE   /* a type variable of an operator's schema, for example t in List[t] */
 } taper_type_kind;
 
-/* Return the type of argument `index`, and the type of the result. Return NULL if there is no such method, argument or
- * schema. */
+/* Return the type of argument `index` and of the result, or NULL if there is no such method, argument or schema. */
 TAPER_API const taper_type *taper_model_argument_type(const taper_model *model, const char *method, size_t index);
 TAPER_API const taper_type *taper_model_return_type(const taper_model *model, const char *method);
-/* Return, as text of the file, the type of argument `index` and the type of the result. Return NULL if there is no such
- * method, argument or schema. */
+/* Return the text that these types have in the file, or NULL if there is no such method, argument or schema. */
 TAPER_API const char *taper_model_argument_text(const taper_model *model, const char *method, size_t index);
 TAPER_API const char *taper_model_return_text(const taper_model *model, const char *method);
 
