@@ -41,7 +41,7 @@ typedef struct taper_tile_shapes {
 
 // Configures the tiles for a block of 32 rows by 32 columns: tiles 0 and 1 contain sums of the first 16 rows, 2 and 3
 // sums of the other rows, 4 and 5 rows of A, 6 and 7 columns of weights. rows is from 1 to 32. groups is the number of
-// 32-bit groups of K in a step, from 1 to 16.
+// 32-bit groups of K that one TAPER_TILE_STEP multiplies, from 1 to 16.
 static inline void taper_tiles_begin(size_t rows, size_t groups)
 {
     const uint8_t low = (uint8_t)(rows < 16 ? rows : 16), high = (uint8_t)(rows - low), depth = (uint8_t)groups;

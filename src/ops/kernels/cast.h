@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Conversions between dtypes, element by element, with PyTorch's results on x86. A float outside the
-// range of int32 or int64 becomes the smallest number of that type. int8 and int16 are the low bits of
-// the int32, and uint8 those of the int64.
+// Conversions between dtypes, element by element, with PyTorch's results on x86. A float is first converted to int32 or
+// int64, where NaN and a number that does not fit become the smallest int32 or int64. A narrower result type receives
+// the low bits of that integer.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set; every entry gives the same bits.
 // Only the elements that the arguments name are read or written. y must not overlap x.
@@ -11,7 +11,7 @@
 #include "base/half.h"
 #include "ops/kernels/arch.h"
 
-// Returns the smallest integer if v is NaN or does not fit, as the instructions of x86 do.
+// Converts the float v. Gives the smallest int64 (or int32) if v is NaN or does not fit, as the instructions of x86 do.
 #if defined(TAPER_ARCH_x86) && defined(__GNUC__) && !defined(__clang__)
 #define TAPER_CAST_I64(v) (int64_t)(v)
 #define TAPER_CAST_I32(v) (int32_t)(v)

@@ -7,7 +7,8 @@
 //   entry has this shape.
 // - taps: any kernel, stride and dilation, with a pointer per output pixel and tap as in igemm.
 //   taper_dwconv_taps_f32_select returns the entry.
-// Both entries of an instruction set have the same block of channels, so the packing does not depend on the choice.
+// Both entries of an instruction set have the same block of channels, so the packing does not depend on the choice of
+// an interface.
 //
 // How an operator uses rows
 // - It calls taper_dwconv_f32_pack once, for entry->block.
@@ -20,7 +21,8 @@
 // - A map that does not fit into L2 is bound by memory: 3 of MobileNetV2's 17 layers take half of its depthwise time.
 //   Compute bands of rows together with the pointwise convolutions before and after, through scratch in L2.
 // - Two output rows are computed together, so bands for threads should have an even number of rows.
-// - Fused with a pointwise convolution: call it per band of rows; out may be a band in scratch.
+// - If a pointwise convolution follows, the operator can call the depthwise kernel for each band of rows; `out` may be
+//   a band in scratch.
 //
 // Packed weights: for each block of channels {bias[block], tap 0 [block], tap 1 [block], ...}; missing channels are 0.
 // over_read: bytes after the last channel of a pixel that may be read and are ignored. The input needs this slack after

@@ -100,7 +100,8 @@ typedef struct block {
 #define WEIGHTS_SECOND LINE("ld1 {v19.4s, v20.4s, v21.4s, v22.4s}, [x11], #64") LINE("ldr q23, [x11], #16")
 #define WEIGHTS_BOTH WEIGHTS_FIRST WEIGHTS_SECOND
 
-// Loops over `count` rows of inputs, which are added to the same rows of outputs.
+// Loops over `count` rows of inputs. `which` (FIRST, SECOND or BOTH) says to which rows of outputs their products are
+// added.
 #define ROWS(count, stride, which) \
     LINE("mov x12, #" #count) \
     LINE("2:") \

@@ -9,12 +9,12 @@
 //   pixel moves all taps by `step` bytes (stride times the distance of pixels). A pixel at the left or right border is
 //   a run of one. Taps in padding point to bytes that equal the input's zero point: one pixel for each pixel of the
 //   run.
-// - For 3x3 without dilation some entries read only once the inputs that pixels share. They compute an even number of
-// rows
-//   with stride 1 together (`rows`), or one row with stride 2 (`columns`). The last one or two columns of a pixel's
-//   window are the first columns of the next pixel's window. Only the first pixel has its own first column, which may
-//   be padding. With stride 1 the last column of the last pixel may be `edge`.
-// - A zero point z is added to the bias: bias + (shift - z) * the channel's sum of weights.
+// - For 3x3 without dilation some entries read only once the inputs that pixels share. Such an entry computes an even
+//   number of rows with stride 1 together (`rows`), or one row with stride 2 (`columns`). The last one or two columns
+//   of a pixel's window are the first columns of the next pixel's window. Only the first pixel has its own first
+//   column, which may be padding. With stride 1 the last column of the last pixel may be `edge`.
+// - The inputs' zero point z becomes a part of the bias: the operator passes bias + (shift - z) * the channel's sum of
+//   weights.
 //
 // Order of channels: bias, scale, sums and weights are in the kernel's own order. In this order channel c has index
 // taper_dwconv_i8_place(c), and there are taper_dwconv_i8_places indices. Entries with `words` store weights in 16

@@ -6,7 +6,7 @@
 //   nine, nine_of       the weights of nine taps of channels [c, c + 8)
 //   column, column_at   eight channels of four pixels in a column
 //   sums_of_two         sums of a pixel and of the one below it, from three columns
-//   taps_4              `count` of four taps, for 16 channels if wide, otherwise 8
+//   taps_4              sums of `count` taps, at most four, for 16 channels if `wide` is set, otherwise for 8
 //   rows_of_nine        nine taps for one row
 #include "ops/kernels/simd_i8_neon.h"
 

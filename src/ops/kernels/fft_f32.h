@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The steps of Fourier transforms of floats, for TAPER_FFT_LANES lines at a time. A point has the lanes' real parts,
-// then their imaginary parts. ops/signal/fft_plan.c combines the steps.
+// The steps of Fourier transforms of floats, for TAPER_FFT_LANES lines (arrays to transform) at a time, one per lane. A
+// point has the lanes' real parts, then their imaginary parts. ops/signal/fft_plan.c combines the steps.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set; every entry gives the same bits.
 // Only the points that the arguments name are read or written.
@@ -11,9 +11,9 @@
 
 enum { TAPER_FFT_LANES = 8 };
 
-// Applies a factor of 2, 3, 4 or 5 to `blocks` transforms of factor * inner points each. in and out must not overlap.
-// roots has factor - 1 roots for each of the `inner` points. The call computes `count` of the inner * blocks groups of
-// points, from `first` on.
+// Splits each of `blocks` transforms of factor * inner points into `factor` transforms of `inner` points; factor is 2,
+// 3, 4 or 5 (a pass, ops/signal/fft_passes.h). `in` and `out` must not overlap. `roots` has factor - 1 roots of unity
+// for each of the `inner` points. The call computes `count` of the inner * blocks groups of points, from `first` on.
 typedef void taper_fft_pass_f32_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const float *roots);
 // Does what taper_fft_pass_f32_function does, for doubles.

@@ -23,15 +23,16 @@
 // igemm(mr, nc, kc, ks, a, a_tap_stride, a_offset, zero, w, c, c_stride, e): C[i] = sum over taps t < ks of the kc
 // floats at a[t * a_tap_stride + i]. A pointer equal to `zero` is padding: at least kc zero floats. a_offset, in bytes,
 // is added to every other pointer (image of a batch, group). A tap that is padding for all rows of the strip is
-// skipped. a_tap_stride, in pointers, is free: mr for a small buffer that is filled per strip, or the number of all
-// output pixels for a buffer that is filled once per input shape.
+// skipped. The caller chooses a_tap_stride, in pointers: mr for a small buffer that is filled per strip, or the number
+// of all output pixels for a buffer that is filled once per input shape.
 // - k x k convolution, NHWC: ks = kh * kw, kc = input channels, one pointer per pixel and tap.
 // - First layer (3 channels, NHWC input): the kw * 3 floats of a kernel row are contiguous, so ks = kh and kc = kw * 3,
 //   with one pointer per pixel and kernel row (pack with k_inner = 3, see below). A window that crosses the left or
 //   right border needs padded input rows: copy each image row once into scratch, with pad_left * 3 zeros before and
 //   pad_right * 3 after it (150 KB for 224x224, or only the rows of one band). NCHW input is transposed to NHWC into
 //   the same padded rows (taper_transpose kernels).
-// - Groups: one call per group with a_offset = group * kc * 4; a and c move. This includes channel multipliers.
+// - Groups: one call per group with a_offset = group * kc * 4, and with `w` and `c` at the group's weights and results.
+//   This includes channel multipliers.
 // - Dilation changes only the pointers.
 //
 // windows(m, nc, kc, ks, a, step, w, c, c_stride, e): overlapping rows. C[i] = sum over t < ks of the kc floats at a[t]

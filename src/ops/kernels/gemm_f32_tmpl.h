@@ -11,7 +11,7 @@
 //   HALVES       optional, for panels that have a vector and a half, with v_twice(p), half a vector in both halves;
 //                v_halves(a, b), the lower half of a and the upper half of b; v_whole(a, b), the lower halves;
 //                v_store_halves(lower, upper, x, lanes)
-//   TOGETHER     number of k of even rows in one step of a loop; the default is 1
+//   TOGETHER     number of k in one turn of the loop, for rows of A at equal distances; the default is 1
 //   TRIPLES      optional, for the last 24 columns: a tile of three vectors instead of one that has only one vector
 // and, if it has a faster way to add products, OWN_PRODUCTS and add_products(). gemm_f32_scalar.c does not use this
 // body, because it is the reference that the other kernels are compared with.

@@ -5,7 +5,7 @@
 // - If the CPU multiplies halves, `rounds` is not 0, and a strip of A is rounded to halves before it is multiplied.
 //   Sums are either floats, or halves for `rounds` elements at a time, which are then added to a float sum.
 // - Otherwise blocks of weights are converted to floats, and the kernel of gemm_f32.h multiplies (gemm_half_widen.h).
-//   This takes half the memory and about the same time, and rounds only the weights.
+//   This takes half the memory of float weights and about the same time, and rounds only the weights.
 //
 // A result therefore differs from the result in floats by the rounding of weights and inputs, and perhaps of sums of
 // `rounds` halves. A number outside the range of a half becomes infinite.
@@ -20,8 +20,8 @@
 #include "ops/kernels/gemm_half_list.inc"
 #undef KERNEL
 
-// Returns the cost of a multiply-add, as a multiple of the cost of a multiply-add of floats. It includes rounding A, or
-// converting the weights of a strip.
+// Returns the cost of a multiply-add, as a multiple of the cost of a multiply-add of floats. The cost includes rounding
+// A, or converting the weights of a strip.
 static inline double taper_gemm_cost(const taper_gemm_entry *entry)
 {
     // AMX multiplies in a sixteenth of the time of floats; most of the cost is the rounding of A.

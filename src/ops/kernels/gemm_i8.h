@@ -49,16 +49,16 @@ typedef struct taper_gemm_i8 {
 } taper_gemm_i8;
 
 typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
-// Computes overlapping rows, as the `windows` functions of gemm_f32.h do. a has a pointer for each tap, and row i is i
-// * step bytes after it. step is 4 or 8, and mr is at least the entry's mr. Each row of a tap is read up to a whole
-// group of kr.
+// Computes overlapping rows, as the `windows` functions of gemm_f32.h do. `a` has a pointer for each tap, and row i of
+// a tap is i * step bytes after the tap's pointer. step is 4 or 8, and mr is at least the entry's mr. Each row of a tap
+// is read to the end of its last group of kr bytes.
 typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t step);
 // Computes any number of rows of a single tap, which are a_step apart. a has a pointer to the first row; results are
 // bytes. Returns 0, with nothing done, if this kernel is not faster for the job than strips of rows.
 typedef int taper_gemm_i8_rows_function(const taper_gemm_i8 *job);
 
-// Writes the marks of a packed panel of `groups` groups. They say how many products of 16 bits can be added without
-// overflow (see the packed weights below).
+// Writes the marks of a packed panel of `groups` groups. The marks say how many products can be added in 16 bits
+// without overflow (see the packed weights below).
 typedef void taper_gemm_i8_marks_function(const int8_t *panel, size_t groups, int8_t *marks);
 
 typedef struct taper_gemm_i8_entry {
@@ -90,7 +90,7 @@ taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 // as in gemm_f32.h.
 //
 // Entries that first add products in 16 bits have marks after each panel. The marks say how many products can be added
-// without overflow.
+// in 16 bits without overflow.
 //
 // TAPER_I8_OF_SIXTEENS (kr is 16): one byte for every two whole groups, 0 if sums of four products fit everywhere,
 // otherwise TAPER_I8_TWO. TAPER_I8_END follows. The first byte has TAPER_I8_ONE if weights k and k + 8 of a group are

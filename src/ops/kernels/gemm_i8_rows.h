@@ -85,7 +85,7 @@ TAPER_TEMPLATE void rows_unit(const size_t rows, const size_t nv, const rows_pla
     for (size_t k = 0; k < 4; k++)
         r[k] = rows_scaled(rows, nv, p, 4 * unit + k, acc);
     y = _mm512_permutexvar_epi32(order, I8(narrow)(r[0], r[1], r[2], r[3], p->range));
-    const bool whole = nv != MIXED || unit < 2; // true for rows of at least 16 columns
+    const bool whole = nv != MIXED || unit < 2; // true if the unit has at least 16 columns of each row
     TAPER_UNROLL
     for (size_t k = 0; k < 8; k++) {
         const size_t row = (nv == 2 ? 2 : whole ? 4 : 0) * unit + k;

@@ -65,7 +65,8 @@ set(TAPER_KERNEL_SOURCES
     src/ops/kernels/scalar/gemm_i8_pack.c
     src/ops/kernels/scalar/winograd_i8_pack.c
 )
-# Kernels that small builds omit, as <family>_<instruction set>. A list has the row only if the kernel is built.
+# Kernels that small builds omit, as <family>_<instruction set>. A kernel list then leaves out the row of the omitted
+# kernel.
 set(TAPER_LEFT_OUT_SMALL cast_avx512 cast_avx2 native_avx512 native_avx2 fft_f32_avx2 gemm_half_amx gemm_half_avx512bf16 gemm_i8_amx
     gemm_i8_avx512 winograd_i8_avx512vnni winograd_i8_avx512 winograd_i8_avx2 winograd_i8_simd128)
 set(TAPER_LEFT_OUT)

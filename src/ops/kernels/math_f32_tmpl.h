@@ -193,7 +193,7 @@ TAPER_TEMPLATE V v_log1p(V x)
     return v_pick(v_less(v_abs(x), v_set(0x1p-25f)), x, r);
 }
 
-// Computes log(1 + exp(x p0)) / p0, or x if x p0 is above p1.
+// Computes log(1 + exp(x * beta)) / beta, or x if x * beta is above the threshold.
 TAPER_TEMPLATE V v_softplus(V x, V beta, V threshold)
 {
     const V z = v_mul(x, beta);

@@ -10,7 +10,7 @@
 #define D_HALF_PI 0x1.921fb54442d18p+0
 #define D_HALF_PI_REST 0x1.1a62633145c07p-54
 
-// Returns the tangent of x, which fits d_sine_fits.
+// Returns the tangent of x, for which d_sine_fits must return true.
 TAPER_TEMPLATE double d_tan(double x)
 {
     return x == 0 ? x : d_sine(x, 0) / d_sine(x, 1);

@@ -118,7 +118,8 @@ TAPER_TEMPLATE unsigned d_sine_fits(double x)
 {
     return (unsigned)(d_abs(x) < 0x1p19);
 }
-// Returns the sine of x + quarters * pi / 2. quarters is 0 for the sine and 1 for the cosine. x fits d_sine_fits.
+// Returns the sine of x + quarters * pi / 2. quarters is 0 for the sine and 1 for the cosine. d_sine_fits(x) must be
+// true.
 TAPER_TEMPLATE double d_sine(double x, uint64_t quarters)
 {
     // pi / 2 in two parts of 33 bits, whose products with `turns` are exact, and a rest (Cody and Waite's reduction).
@@ -159,7 +160,7 @@ TAPER_TEMPLATE unsigned d_power_fits(double x, double y)
     return 0;
 #endif
 }
-// Returns x to the power y. x and y fit d_power_fits. The logarithm of x is computed as the sum of two doubles.
+// Returns x to the power y. d_power_fits(x, y) must be true. The logarithm of x is computed as the sum of two doubles.
 TAPER_TEMPLATE double d_power(double x, double y)
 {
     double n, m;

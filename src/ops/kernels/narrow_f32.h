@@ -9,9 +9,9 @@
 //   points   nr numbers of the same kind, if the format has zero points
 //   weights  8 bits: nr signed bytes for each input; 4 bits: nr words of 32 bits for each 8 inputs, one word for each
 //            output, whose nibble i (from the lowest) is the weight of input i, plus 8
-// A weight stands for (integer - point) * scale. If the last panel has more outputs than there are, these have scale 0.
-// A 4-bit panel is filled to whole groups of inputs with weights that stand for 0, and the caller pads x with zeros to
-// the same length.
+// The value of a weight is (integer - point) * scale. Outputs of the last panel that do not exist have scale 0. A 4-bit
+// panel is filled to whole groups of inputs with weights whose value is 0, and the caller pads x with zeros to the same
+// length.
 #ifndef TAPER_KERNELS_NARROW_F32_H
 #define TAPER_KERNELS_NARROW_F32_H
 

@@ -41,7 +41,8 @@ typedef struct taper_native_numbers {
 } taper_native_numbers;
 
 // NATIVE(operator, type, T, W, result, value): `value` is computed from x, y and z, of type T, and from the numbers p.
-// W is the unsigned integer in which products and sums wrap. The result is SAME, TRUTH (a byte) or REAL (a float).
+// W is the unsigned integer in which products and sums wrap. The result has the type T (SAME), a byte (TRUTH) or a
+// float (REAL).
 // clang-format off: a table
 #define TAPER_NATIVE_INTS(NATIVE, name, result, value)                                                                 \
     NATIVE(name, U8, uint8_t, uint32_t, result, value)                                                                 \
@@ -387,8 +388,8 @@ typedef void taper_norm_u8(size_t n, const uint8_t *x, const float *weight, cons
                            const taper_norm_numbers *p, uint8_t *y);
 
 // Computes rows of a product with a panel: c[r][j] is the sum over p < k of a[r][p] * panel[p * 8 + j], for at most
-// eight columns j. The panel has eight columns even if fewer are written. a may have any steps; they are in elements.
-// The elements of a row of c are contiguous. add: adds the sums to c.
+// eight columns j. The panel has eight columns even if fewer are written. The steps of `a` are in elements and may be
+// any numbers. The elements of a row of c are contiguous. If `add` is true, the sums are added to c.
 enum { TAPER_BLOCK_COLUMNS = 8 };
 typedef void taper_block_f32(size_t rows, size_t columns, size_t k, const float *a, int64_t a_row, int64_t a_column,
                              const float *panel, float *c, int64_t c_row, bool add);

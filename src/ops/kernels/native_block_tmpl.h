@@ -52,7 +52,7 @@ typedef float lanes_f32 __attribute__((vector_size(16)));
         }                                                                                                              \
     }
 
-// ROWS(rows): computes that many rows, a constant.
+// Defines block_rows_<name>, which computes `rows` rows. `rows` is a constant in each call.
 #define BLOCK_ROWS(name, T)                                                                                            \
     TAPER_TEMPLATE void block_rows_##name(const int rows, size_t columns, size_t k, const T *a, int64_t a_row,         \
                                           int64_t a_column, const T *panel, T *c, int64_t c_row, bool add)             \

@@ -92,7 +92,7 @@ typedef enum taper_binary {
     TAPER_BINARY_FMOD,      // remainder of the division that truncates
     TAPER_BINARY_REMAINDER, // remainder of the division that floors
     TAPER_BINARY_DIV_FLOOR, // quotient of the division that floors
-    TAPER_BINARY_ATAN2,     // ATAN2 and the following operators support only two vectors
+    TAPER_BINARY_ATAN2,     // ATAN2 and the following operators support only TAPER_OPERANDS_VV
     TAPER_BINARY_XLOGY,
     TAPER_BINARY_XLOG1PY,
     TAPER_BINARY_LOGADDEXP,
@@ -155,9 +155,9 @@ typedef void taper_distance_f32_function(size_t rows, size_t n, const float *x, 
 // be 0.
 typedef void taper_sum_rows_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride, float scale,
                                          float *out);
-// Computes out[i], the reduction of the n floats at x + i * x_stride. A line has at least the length of a vector, and
-// at most a few times this length. Computed one by one, such lines would wait for the latency of each addition. The
-// result of a line does not depend on the other lines.
+// Computes out[i], the reduction of the n floats at x + i * x_stride. A line (the n floats of one reduction) has at
+// least the length of a vector, and at most a few times this length. Computed one by one, such lines would wait for the
+// latency of each addition. The result of a line does not depend on the other lines.
 typedef void taper_reduce_lines_f32_function(size_t lines, size_t n, const float *x, size_t x_stride, float *out);
 // Computes y = exp(x - max) / sum of these exponentials for one row, or the logarithm of this quotient.
 typedef void taper_softmax_f32_function(size_t n, const float *x, float *y);

@@ -248,7 +248,7 @@ static void log_softmax(size_t n, const float *x, float *y)
 
 static float log_sum_exp(size_t n, const float *x)
 {
-    // An infinite maximum is not subtracted.
+    // An infinite maximum is not subtracted, because the difference of two infinities is NaN.
     const float most = fold_most(n, x), high = most - most == 0.0f ? most : 0.0f;
     return high + logf(exp_sum(n, x, high, NULL));
 }

@@ -11,7 +11,7 @@
 // ---- sums
 
 typedef struct sum_words {
-    Q high, low; // high and low part of the factors; each 32 bits have 16 bits for a and 16 bits for b
+    Q high, low; // high and low parts of the factors; each 32 bits are 16 bits of a's factor and 16 bits of b's
     Q offset, mask, threshold, half;
     __m128i shift;
 } sum_words;

@@ -104,9 +104,9 @@ TAPER_TEMPLATE V finished(const finishing *f, V x)
     return v_min(f->high, v_max(f->low, v_add(x, f->bias)));
 }
 
-// Adds outputs of row i, one of the tile's `rows` rows, to f->corners, which finds infinite and NaN inputs. Each input
-// affects a corner output of the tile. With a stride, an input may affect only one line of outputs, so all outputs at
-// the border are added.
+// Adds the corner outputs of row i (of `rows` rows) to f->corners, which becomes NaN if one of them is infinite or NaN.
+// With stride 2 an input of the middle tap affects only one line of outputs, so all outputs at the tile's border are
+// added.
 TAPER_TEMPLATE void note_corners(finishing *f, const bool strided, const size_t rows, const size_t columns, size_t i,
                                  const V *made)
 {

@@ -4,7 +4,7 @@
 //   f2  2 outputs of 4 inputs, points 0, +-1 and infinity
 //   f4  4 outputs of 6 inputs, points 0, +-P, +-Q and infinity
 //   s4  4 outputs of 9 inputs with stride 2. The outer taps use only the even inputs: two taps on 5 inputs, with points
-//       +-P, +-Q (its own) and infinity. The middle tap multiplies the 4 odd inputs untransformed.
+//       +-P, +-Q (other values than f4's) and infinity. The middle tap multiplies the 4 odd inputs untransformed.
 //
 // The values at +p and at -p share their even and odd parts. Lines of 3 and 2 outputs (f4, s4) leave out the point -Q,
 // or both +Q and -Q. The inputs are then multiplied by the factors that correct the weights' divisors for the missing

@@ -14,8 +14,8 @@ typedef struct column {
 
 #include "ops/kernels/dwconv_i8_neon.h"
 
-// Adds a tap of eight channels to acc. It is in assembly, because for the intrinsic gcc copies the lower half to
-// another register.
+// Adds the products of one tap of eight channels to acc. The code is assembly, because for the intrinsic gcc copies the
+// lower half of an operand to another register.
 TAPER_TEMPLATE void multiply(int32x4_t acc[2], int16x8_t x, int16x8_t w)
 {
     __asm__("smlal %0.4s, %1.4h, %2.4h" : "+w"(acc[0]) : "w"(x), "w"(w));

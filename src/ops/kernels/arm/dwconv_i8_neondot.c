@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise convolution of quantized numbers with NEON's dot products, four taps of a channel at a time. The
-// instruction multiplies signed numbers, so 128 is subtracted from the inputs. Two rows of 3x3 share the four pixels of
-// a column. The upper row has weight 0 for the fourth pixel, the lower row for the first one.
+// instruction multiplies signed numbers, so 128 is subtracted from the inputs. In a 3x3 kernel, two output rows share
+// the four input pixels of a column. The upper output row has weight 0 for the fourth pixel, the lower output row has
+// weight 0 for the first pixel.
 #include <arm_neon.h>
 
 #include "ops/kernels/dwconv_i8.h"
 
-// The weights of column x of the kernel: four taps of four channels, for a pixel in w[x][0..1] and for the pixel below
-// it in w[x][2..3].
+// The weights of column x of the kernel: four taps of four channels. w[x][0..1] are for an output pixel, w[x][2..3] for
+// the output pixel below it.
 typedef struct nine {
     int8x16_t w[3][4];
 } nine;

@@ -22,7 +22,8 @@ typedef struct tap {
 } tap;
 _Static_assert(sizeof(tap) == 48, "tiles know where the members are");
 
-// The panels of a strip. Strides, and steps to the next panel, are in bytes.
+// The operands and results of a strip, at its next panel of columns. Strides, and the steps to the next panel
+// (`_next`), are in bytes.
 typedef struct strip {
     tap *taps;
     size_t count, kc;   // number of taps; number of elements of a tap
@@ -189,7 +190,7 @@ typedef struct strip {
 #define ONE_5(W) STEP_5(W, B0, 20, 21, 22, 23, 24, 0)
 
 // Loops over blocks of eight k. Afterwards x15 is the number of remaining k, minus 8. The loop of the largest tile
-// contains two blocks, and starts at the second block if their number is odd.
+// contains two blocks, and starts at the second block if the number of blocks is odd.
 #define BLOCKS_OF(mr, W) \
     LINE("2:") \
     BLOCK_##mr(W) \
@@ -212,7 +213,7 @@ typedef struct strip {
     LINE("subs x15, x15, #16") \
     LINE("b.hs 2b")
 
-// Computes all tiles of mr rows by W columns that fit.
+// Computes tiles of mr rows by W columns, while at least W columns remain.
 typedef struct place {
     const float *first, *w, *add;
     float *c;
@@ -429,8 +430,8 @@ void taper_igemm_f32_5x16_neon(size_t mr, size_t nc, size_t kc, size_t ks, const
                                const taper_gemm_epilogue *e)
 {
     tap taps[MOST_TAPS];
-    // If there are more taps than MOST_TAPS, partial sums are kept in C. The first part adds the summand, which may be
-    // C itself.
+    // If there are more taps than MOST_TAPS, the product is computed in parts of MOST_TAPS taps, and partial sums are
+    // kept in C. The first part adds the summand, which may be C itself.
     for (size_t first = 0; first < ks; first += MOST_TAPS) {
         const size_t end = ks - first > MOST_TAPS ? first + MOST_TAPS : ks;
         strip s = make_strip(kc, ks, w, c, c_stride, e, taps);

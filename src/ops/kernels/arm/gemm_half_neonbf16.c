@@ -171,8 +171,8 @@ static void multiply(block *b, const call *t)
 
 // ---- gemm and igemm
 
-// Appends elements of a tap to the block. If their row of weights
-// directly follows the last piece, that piece becomes longer.
+// Appends elements of a tap to the block. If their rows of weights directly follow those of the last piece, that piece
+// becomes longer.
 static void add_piece(block *b, size_t mr, const float **rows, size_t row, size_t depth)
 {
     piece *before = b->count != 0 ? &b->pieces[b->count - 1] : NULL;

@@ -18,7 +18,8 @@ enum { A_GROUP = 64, GATHERED = 320, A_BYTES = (GATHERED + 2) * A_GROUP };
 
 #include "ops/kernels/gemm_i8_neon.h"
 
-// Returns the address of a group in A. Two groups of a row are contiguous; then the two groups of the next row follow.
+// Returns the address of a group (16 k of one row) in A. Two groups of a row are contiguous; then the two groups of the
+// next row follow.
 TAPER_TEMPLATE const int8_t *group_at(const int8_t *a, size_t group)
 {
     return a + A_GROUP * group - (A_GROUP - 16) * (group % 2);

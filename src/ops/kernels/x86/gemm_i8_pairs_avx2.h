@@ -3,8 +3,9 @@
 // unsigned by signed bytes and adds two such products in 16 bits, where it saturates. A step is two groups of four k.
 // If all four products of a lane fit into 16 bits, a step takes two pmaddubsw, one addition of 16 bits and one widening
 // to 32 bits. The weights decide if they fit, for inputs of at most 127 and of at most 255 (taper_gemm_i8_marks). Each
-// strip therefore checks its inputs first. If few inputs are above 127, 128 of each is added separately in advance. If
-// many are, and few weights allow such inputs, products of 16 bits are used.
+// strip therefore checks its inputs first. If few inputs are above 127, 128 is subtracted from each of these inputs,
+// and 128 times their weights is added in advance. If many inputs are above 127 and few weights allow such inputs,
+// inputs are widened to 16 bits (WORDS).
 #include <stdbool.h>
 
 #include "ops/kernels/gemm_i8.h"
