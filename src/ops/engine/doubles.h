@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Functions over arrays of doubles, of any length, that call the kernels of ops/kernels/native.h. Norms, softmax and
-// resizing use them for tensors of doubles. Portable runs do not use them.
+// resizing use them for tensors of doubles. Runs that must use only portable code (run->portable) do not use them.
 #ifndef TAPER_OPS_DOUBLES_H
 #define TAPER_OPS_DOUBLES_H
 

@@ -34,8 +34,10 @@ typedef struct taper_ew_args {
     taper_c128 c[TAPER_EW_SCALARS];
     bool zero_division; // set by a loop that divided by zero
     bool stopped;       // set by a loop that left early because the run must end
-    taper_run *run; // the run, which loops with slow elements charge; NULL outside the engine's walk over the elements
-    int64_t steps;  // number of steps that a loop of unknown length has counted, but not charged to the run yet
+    // The run whose time budget loops with slow elements charge; NULL outside the engine's loops over the elements.
+    taper_run *run;
+    // Number of steps that a loop of unknown length has done, but not charged to the run's time budget yet.
+    int64_t steps;
 } taper_ew_args;
 
 // Computes n elements of out from n elements of each input, all of the loop's class. out may be the memory of an input.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Defines one loop for each operator in a list. All loops use the same class of arithmetic. A file defines T and, for
-// the result types, OUT_SAME, OUT_BOOL and OUT_REAL. Then it includes its list with these macros in place.
+// Defines one loop for each operator in a list. All loops use the same class of arithmetic. The including file defines
+// T, the type of the class, and the types of the results: OUT_SAME, OUT_BOOL and OUT_REAL. Then it includes its list of
+// operators, which uses the macros below.
 #ifndef TAPER_OPS_ELEMENTWISE_LOOPS_H
 #define TAPER_OPS_ELEMENTWISE_LOOPS_H
 
@@ -57,12 +58,13 @@
 #define TAPER_EW_PROMOTION_KEEP .promote = TAPER_EW_KEEP
 #define TAPER_EW_PROMOTION_NOBOOL .promote = TAPER_EW_KEEP, .no_bool = true
 #define TAPER_EW_PROMOTION_FLOAT .promote = TAPER_EW_FLOAT
-// Charges `work`, the most nanoseconds that an element takes. Evaluates to the element's value, or to 0 if the run must
-// end.
+// Charges the run for an element. `work` is the largest number of nanoseconds that an element takes. Evaluates to the
+// element's value, or to 0 if the run must end.
 #define TAPER_EW_SLOW(work, value) (args->run == NULL || taper_run_goes_on(args->run, (uint64_t)(work)) ? (value) : 0)
 
-// Vector kernels (ops/kernels/vector_f32.h) by operator name. Their numbers are 1 + the number of a unary kernel, then
-// one number for relu, then the numbers of the binary kernels. TAPER_EW_KERNEL(name) is 0 for every other operator.
+// Vector kernels (ops/kernels/vector_f32.h) by operator name. An operator's number (taper_ew_op.kernel) is 1 + the
+// index of a unary kernel, TAPER_EW_KERNEL_RELU for relu, or TAPER_EW_KERNEL_BINARY + the index of a binary kernel.
+// TAPER_EW_KERNEL(name) is 0 for every other operator.
 enum {
     TAPER_EW_KERNEL_RELU = 1 + TAPER_UNARY_COUNT, // relu, a clamp with fixed bounds
     TAPER_EW_KERNEL_BINARY                        // number of the first binary kernel

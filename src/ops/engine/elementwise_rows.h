@@ -4,9 +4,9 @@
 #define TAPER_OPS_ENGINE_ELEMENTWISE_ROWS_H
 
 // Limits for short rows, such as points and boxes. Their operands are copied side by side, so that the kernel sees one
-// long row. SHORT is the largest number of floats in a row, and the smallest number of
-// rows. REPEATED is the largest number of floats in a row if each operand is contiguous or repeats one row, which is
-// copied once. BESIDE is the number of floats in a long row.
+// long row. SHORT is the largest number of floats in a short row, and the smallest number of rows. REPEATED replaces
+// SHORT as the largest number of floats if each operand is contiguous or repeats one row, which is copied once. BESIDE
+// is the number of floats in a long row.
 enum { SHORT = 8, REPEATED = 40, BESIDE = 512 };
 static bool are_short(const taper_ew_walk *w)
 {

@@ -100,7 +100,8 @@ static void side_number(taper_ew_side *s, const taper_ew_input *input, const tap
     s->class_ = mask ? TAPER_EW_U8 : d->in_class;
 }
 
-// Computes the elements and stores them in `to`. If `keeps` is set, `to` is the new result of the call.
+// Computes the elements and stores them in `to`. If `keeps` is set, `to` is the new result of the call, so the walk may
+// be kept for later calls.
 static taper_status apply(taper_call *call, taper_ew *ew, const taper_ew_decision *d, taper_tensor *to, bool keeps)
 {
     taper_error *error = call->run->error;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The walk of the elementwise engine: the loops over all elements. It sorts and merges the dimensions by the result's
 // strides, runs the operator's loop over the innermost one, and gathers elements that are not stored as the loop wants.
-// An input with step 0 along the innermost dimension fills a block once.
+// If an input has step 0 along the innermost dimension, a block is filled with its element once per line, or once for
+// all lines if the element is the same in all of them.
 #include "ops/engine/elementwise_walk.h"
 #include "ops/engine/elementwise_tiles.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The loops have no branches: the position of a zero element is written too, and the next position overwrites it.
+// Finds the elements that are not zero (mask_rows.h). The loops have no branches: the position of a zero element is
+// written too, and the next position overwrites it.
 #include "ops/engine/mask_rows.h"
 
 #include "ops/engine/elementwise.h"

@@ -61,7 +61,7 @@ static void pack(const blocks_job *job, int64_t b, size_t first, size_t end, voi
     }
 }
 
-// Multiplies the rows and panels of a tile. a and c are at the product's first row.
+// Multiplies the rows and panels of a tile. `a` and `c` point to the product's first row.
 #define MULTIPLY(name, T)                                                                                              \
     static void multiply_##name(const blocks_job *job, const T *panels, const T *a, T *c, const taper_tile *t)         \
     {                                                                                                                  \

@@ -162,7 +162,9 @@ static taper_status run_each(taper_run *run, const taper_gemm *gemm, const taper
     return TAPER_OK;
 }
 
-enum { DEEPEST = 1 << 20 }; // depth for one kernel call, because a kernel cannot be stopped within a sum
+enum {
+    DEEPEST = 1 << 20
+}; // largest number of summed elements for one kernel call, because a kernel cannot be stopped within a sum
 
 static taper_status run_packed(taper_run *run, const taper_gemm *gemm, const taper_gemm_batch *batch)
 {

@@ -192,7 +192,7 @@ taper_status taper_product_into(taper_run *run, const taper_tensor *a, const tap
 typedef struct scale_pair {
     double beta, beta_im, alpha, alpha_im;
     uint64_t beta_int, alpha_int;
-    bool use_self, plain; // true if self is read; true if both factors are 1
+    bool use_self, plain; // true if self is read; true if beta and alpha are 1
     const taper_vector_entry *vector;
 } scale_pair;
 

@@ -3,7 +3,8 @@
 // unique name. Sums run over blocks of KC elements of k, and the blocks' sums are added. This bounds the rounding error
 // of long sums.
 
-// Packs a row panel: MR rows by k, with the rows of one column next to each other, padded with zeros.
+// Packs row panels: MR rows by k, with the MR elements of each column next to each other. Rows that do not exist are
+// zeros.
 static void NAME(pack_a)(ELEMENT *out, const ELEMENT *a, int64_t row, int64_t column, int64_t m, int64_t k)
 {
     for (int64_t i = 0; i < m; i += MR) {
@@ -21,7 +22,8 @@ static void NAME(pack_a)(ELEMENT *out, const ELEMENT *a, int64_t row, int64_t co
     }
 }
 
-// Packs a column panel: NR columns by k, with the columns of one row next to each other, padded with zeros.
+// Packs column panels: NR columns by k, with the NR elements of each row next to each other. Columns that do not exist
+// are zeros.
 static void NAME(pack_b)(ELEMENT *out, const ELEMENT *b, int64_t row, int64_t column, int64_t k, int64_t n)
 {
     for (int64_t j = 0; j < n; j += NR) {

@@ -64,7 +64,8 @@ typedef struct taper_reduce {
     bool mean_too;     // true if result 1 is the centre
 } taper_reduce;
 
-// Returns a reduction of x with one pass, the natural class of dtype, and no dimension reduced yet.
+// Returns a reduction of x with one pass, with the class of arithmetic that fits dtype, the result's dtype, and with no
+// dimension reduced yet.
 taper_reduce taper_reduce_make(taper_tensor *x, const taper_reduce_op *op, taper_dtype dtype);
 // Reads an int[], int[]? or int? argument and sets over[d] for each dimension d that it names. None or an empty list
 // names all dimensions.

@@ -64,7 +64,7 @@ void taper_lines_make(taper_lines *lines, const taper_tensor *x, size_t dim, con
 
 typedef struct lines_job {
     const taper_lines *lines;
-    size_t width, groups; // neighbours of a group along kept[0]; number of groups
+    size_t width, groups; // number of neighbouring lines along kept[0] in a group; number of groups
     taper_lines_task *task;
     void *argument;
 } lines_job;

@@ -50,7 +50,8 @@ bool taper_broadcast_sizes(size_t *rank, int64_t *sizes, size_t other_rank, cons
 // start.
 TAPER_MUST_USE taper_status taper_roll(taper_run *run, const taper_tensor *x, size_t dim, int64_t shift,
                                        taper_tensor **result);
-// Removes or inserts a dimension of size 1.
+// taper_view_remove removes a dimension. taper_view_insert inserts one before dimension dim; it fails if the view has
+// TAPER_MAX_RANK dimensions already.
 void taper_view_remove(taper_view *view, size_t dim);
 TAPER_MUST_USE taper_status taper_view_insert(taper_view *view, size_t dim, int64_t size, int64_t stride,
                                               taper_error *error);

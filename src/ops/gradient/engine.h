@@ -42,10 +42,11 @@ TAPER_MUST_USE taper_status taper_engine_fill(taper_engine *e, taper_tape_node *
 
 // ---- visits of nodes (visit.c)
 
-// Returns true if the gradients of the node's arguments are wanted, or the node is a leaf.
+// Returns true if the gradients of the node's arguments are wanted, or if the node is a leaf (a tensor that was given,
+// and not computed).
 bool taper_engine_passes_on(const taper_tape_node *node);
 // Computes the gradients of the arguments of a node from the gradients of its results, and adds them to the nodes of
-// the arguments. Keeps the gradient of a target.
+// the arguments. If a result of the node is a target, stores its gradient in e->found.
 TAPER_MUST_USE taper_status taper_engine_visit(taper_engine *e, taper_tape_node *node);
 
 #endif

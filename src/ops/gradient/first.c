@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The operator that makes the first gradient of a computation, and the other gradient operators of which the compiler
-// makes nodes (compiler/differentiate.h).
+// The operator that makes the gradient with which a computation starts: the gradient given for an output, or ones. The
+// other operators are those that the compiler inserts when it differentiates a program (compiler/differentiate.h).
 #include "ir/tensor_def.h"
 #include "ops/gradient/tape.h"
 

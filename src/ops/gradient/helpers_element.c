@@ -159,7 +159,7 @@ TAPER_STEPS_KERNEL(taper_op_alpha_dropout_steps)
 
 enum { BAG_SUM, BAG_MEAN, BAG_MAX };
 
-// Returns the bag of each index as int64. A bag begins at its offset.
+// Returns for each index the number of its bag, as int64. A bag is the group of indices from one offset to the next.
 static taper_step_value bags_of(taper_steps *s, int64_t *bags)
 {
     const taper_tensor *const indices = s->args[1].as.tensor;

@@ -23,7 +23,7 @@ static int64_t normalization(taper_steps *s, size_t at, bool forward)
     return named_forward == forward ? BY_COUNT : BY_NOTHING;
 }
 
-// Cuts a dimension, or fills it with zeros at its end.
+// Cuts a dimension to `size` elements, or fills it to this size with zeros at its end.
 static taper_step_value resized(taper_steps *s, taper_step_value x, int64_t dim, int64_t size)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);

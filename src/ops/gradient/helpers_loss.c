@@ -187,7 +187,7 @@ TAPER_STEPS_KERNEL(taper_op_nll_steps)
     return taper_steps_ret(s, 1, taper_step_detach(s, total));
 }
 
-// Gives the weights of the classes the rank of the input.
+// Reshapes the vector of the weights of the classes to the rank of the input.
 static taper_step_value class_weights(taper_steps *s, taper_step_value weight, const taper_tensor *self, int64_t dim)
 {
     int64_t sizes[TAPER_MAX_RANK];

@@ -4,7 +4,7 @@
 
 #include "ops/gradient/steps_math.h"
 
-// Gives a vector of one number for each channel the rank of an input, whose channels are dimension 1.
+// Reshapes a vector with one number for each channel to the rank of an input, whose channels are dimension 1.
 static taper_step_value per_channel(taper_steps *s, taper_step_value value, size_t rank)
 {
     int64_t sizes[TAPER_MAX_RANK];

@@ -107,7 +107,7 @@ static taper_status read_dims(taper_steps *s, size_t at, size_t rank, bool *redu
     return TAPER_OK;
 }
 
-// Gives a reduced tensor the dimensions of size 1 that the reduction removed.
+// Inserts into a reduced tensor the dimensions that the reduction removed, with size 1.
 static taper_step_value with_ones(taper_steps *s, taper_step_value value, const taper_tensor *like, const bool *reduced)
 {
     int64_t sizes[TAPER_MAX_RANK];
@@ -126,7 +126,7 @@ TAPER_STEPS_KERNEL(taper_op_unsqueeze_like)
     return taper_steps_ret(s, 0, same ? &s->args[0] : with_ones(s, &s->args[0], like, reduced));
 }
 
-// Gives each element of a reduced tensor back to the elements that were reduced to it.
+// Copies the gradient of each element of a reduction's result to all elements that were reduced to it.
 TAPER_STEPS_KERNEL(taper_op_spread)
 {
     bool reduced[TAPER_MAX_RANK];

@@ -16,7 +16,7 @@ static const char *const named[] = {
 #undef NAMED
     NULL};
 
-// Numbers the rows as make_op_table.c does. The table asserts the numbers.
+// Numbers the rows as make_op_table.c does. The generated table has static assertions that the numbers agree.
 static void number_rows(void)
 {
     static bool numbered[ALL_ROWS];

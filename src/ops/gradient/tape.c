@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes and frees the nodes of the tape, and finds the node to which the gradient of a tensor flows.
+// Creates and frees the nodes of the tape, and finds the node of a tensor: the node that computed the tensor, or the
+// leaf node of a tensor that was given.
 #include "ops/gradient/tape.h"
 
 #include "ir/storage.h"
