@@ -10,9 +10,11 @@
 //             in the graph's arena and says in which form it takes the inputs. It may still decline.
 //   record    when a segment is first run with given shapes. The backend works out everything that depends on them. If
 //             it declines here or later, the plain nodes of the segment (the operators that it replaces) run instead.
-//   run       with the inputs of a run. measured  when the plain nodes have done a call that run declined, with the
-//   time that they took. forget    when a recording ends. close     when the context is gone and no memory of the
-//   device is left, in the thread that released the last memory.
+//   run       with the inputs of a run.
+//   measured  when the plain nodes have done a call that `run` declined, with the time that they took.
+//   forget    when a recording ends.
+//   close     when the context is gone and no memory of the device is left, in the thread that released the last
+//             memory.
 //
 // Each function that returns a status may also return TAPER_DEVICE_LOST. After that the device is not called again, and
 // the CPU computes instead. Memory is still released, recordings are still forgotten, and close is still called. A

@@ -1,4 +1,4 @@
-# The operators, room by room (docs/architecture.md).
+# The sources of the operators, one room (directory) after the other (docs/architecture.md).
 list(APPEND TAPER_SOURCES
     src/ops/call/call_arguments.c
     src/ops/call/call_results.c

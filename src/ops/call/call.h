@@ -115,8 +115,7 @@ struct taper_call {
 
 // ---- arguments. at: position in the schema
 
-// The bit of an operand that is a constant which no code changes: a number, a string, a tensor, a closed list, packed
-// weights.
+// The bit of an operand that is a constant which no code changes: a number, a string, a tensor, a list, packed weights.
 #define TAPER_OPERAND_FIXED 0x20000000u
 // The register of the operand is emptied after the instruction, because no later instruction uses its value.
 #define TAPER_OPERAND_LAST 0x40000000u

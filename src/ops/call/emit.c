@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// After a failure of a function of this file the graph may contain an incomplete node, so the caller must drop the
-// graph.
+// Appends nodes to a graph (emit.h). After a failure of a function of this file the graph may contain an incomplete
+// node, so the caller must drop the graph.
 #include "ops/call/emit.h"
 
 #include "ir/effects.h"

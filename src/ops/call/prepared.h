@@ -48,7 +48,7 @@ typedef struct taper_prepared {
     unsigned refs; // number of holders: the instruction's slot and recordings, all in one session
     unsigned made; // number of times the call was prepared
     size_t bytes, guard_count;
-    unsigned copies;     // taper_heap_copies at the last check of the constants
+    unsigned copies;     // number of copied storages (taper_heap_copies) at the last check of constants
     bool changeable;     // true if a constant object or list of tensors is among the arguments
     uint64_t standing;   // one bit for each constant tensor: 1 if no code has written to the tensor
     taper_tensor result; // dtype, sizes, strides and layout of the result, without storage and reference count
@@ -58,11 +58,10 @@ typedef struct taper_prepared {
     taper_guard guards[];
 } taper_prepared;
 
-// Keeps `bytes` of data for a kernel that did the whole call. The data may depend on the elements of a constant
-// whose storage is read-only. If a session writes to such a constant, which copies the storage, the call is prepared
-// again. Returns NULL if this call is not kept,
-// which is not a failure: the instruction keeps no prepared calls, its arguments cannot be compared, its result is not
-// a new tensor, or memory is missing.
+// Keeps `bytes` of data for a kernel that did the whole call. The data may depend on the elements of a constant tensor
+// whose storage is read-only. If the session writes to such a tensor, its elements are first copied to writable memory,
+// and the call is prepared again. Returns NULL if this call is not kept, which is not a failure: the instruction keeps
+// no prepared calls, its arguments cannot be compared, its result is not a new tensor, or memory is missing.
 void *taper_prepare(taper_call *call, taper_prepared_run run, size_t bytes);
 // Does what taper_prepare does for a kernel that does not follow all rules at the top of this file: it may have any
 // results, and may decline. release is called when the data is dropped.

@@ -7,7 +7,9 @@
 #include "ops/call/call.h"
 
 typedef struct taper_promotion {
-    int dim, zero, wrapped; // dtype of the arguments so far, for each priority; -1 if no argument has the priority
+    // Promoted dtype of the arguments so far: of tensors with dimensions, of 0-dim tensors, and of numbers. -1 if there
+    // is no such argument.
+    int dim, zero, wrapped;
 } taper_promotion;
 
 static inline taper_promotion taper_promotion_start(void)

@@ -25,7 +25,7 @@ static taper_status append_int(taper_call *call, taper_list *list, int64_t numbe
     return taper_list_append(list, taper_val_int(number), call->run->error);
 }
 
-// Broadcasts two lists of sizes. PyTorch exchanges the arguments, so its message calls the second argument "a".
+// Broadcasts two lists of sizes. PyTorch exchanges the arguments, so its error message calls the second argument "a".
 TAPER_KERNEL(taper_op_infer_size)
 {
     taper_list *a, *b, *out = NULL;

@@ -17,7 +17,7 @@ typedef struct taper_einsum_operand {
 // Replaces the operand by its sums over the marked dimensions, which remain with size 1.
 TAPER_MUST_USE taper_status taper_einsum_sum(taper_run *run, size_t dims, taper_einsum_operand *o, const bool *summed);
 // Multiplies a and b element by element. In this function and in taper_einsum_contract *to must be zeroed; the caller
-// owns its tensor, also after a failure.
+// owns to->tensor, also after a failure.
 TAPER_MUST_USE taper_status taper_einsum_multiply(taper_run *run, size_t dims, const taper_einsum_operand *a,
                                                   const taper_einsum_operand *b, taper_einsum_operand *to);
 // Multiplies a and b and sums over the marked dimensions, which both operands have. If b belongs to the model, it is

@@ -9,7 +9,7 @@
 #include "ops/engine/matmul.h"
 #include "ops/linalg/linalg_dense.h"
 
-// ---- a call with its temporaries, which are dropped at its end
+// ---- a call with the slots for its temporaries, which are dropped at the end of the call
 
 enum { TAPER_LINALG_SLOTS = 12 };
 typedef struct taper_linalg {

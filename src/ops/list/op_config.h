@@ -2,7 +2,7 @@
 // Selective builds. TAPER_OP_CONFIG names a header that `taper ops --config` made, with one `#define TAPER_USE_<id> 1`
 // for each wanted row. A row of the operator list or of the list of classes then exists only if its TAPER_USE_ is 1,
 // and the linker drops the code of the other rows. frontend/needs.c finds the rows that a file needs. These include the
-// rows that its instructions and the upgraders of its version stand for.
+// rows that the file's instructions become, and the rows that the upgraders of its version use.
 //
 // TAPER_OP_IF(id, rows) expands to rows if id is wanted. TAPER_OP_OR_NULL(id, row) expands to row if id is wanted,
 // otherwise to NULL. TAPER_HAS_OP(id) is 1 if id is wanted, otherwise 0.

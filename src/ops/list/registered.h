@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Operators that the host registered (taper_operator.h). A name is searched in the operator list first, then among
-// these. These operators are never removed. Any thread may call these functions.
+// Operators that the host registered (taper_operator.h). A name is searched in the operator list first, then among the
+// registered operators. Registered operators are never removed. Any thread may call these functions.
 #ifndef TAPER_OPS_REGISTERED_H
 #define TAPER_OPS_REGISTERED_H
 

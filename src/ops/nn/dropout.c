@@ -27,7 +27,7 @@ static taper_status multiply(taper_call *call, taper_tensor *x, taper_tensor *no
     return taper_ew_run(call, &ew);
 }
 
-// Adds b to result 0, which contains only the product so far.
+// Adds `b` to result 0, which contains only the product so far.
 static taper_status add_in_place(taper_call *call, taper_tensor *b)
 {
     taper_tensor *result = call->rets[0].as.tensor;
@@ -39,7 +39,7 @@ static taper_status add_in_place(taper_call *call, taper_tensor *b)
     return taper_ew_into(call, &ew, result);
 }
 
-// Turns the zeros and ones of a into factors, and fills b with the numbers that are added to the product.
+// Turns the zeros and ones of `a` into factors, and fills `b` with the numbers that are added to the product.
 static void alpha_noise(taper_run *run, taper_tensor *a, taper_tensor *b, double p)
 {
     const double alpha = 1.7580993408473766; // SELU's alpha * scale, which is minus the limit of SELU at -inf

@@ -6,7 +6,7 @@
 
 #include "ops/call/call.h"
 
-// A weight stands for (integer - zero point) * scale. All tensors are borrowed.
+// The value of a weight is (integer - zero point) * scale. All tensors are borrowed.
 typedef struct taper_linear_integers_args {
     taper_tensor *input;  // float32, bfloat16 or float16, of at least one dimension
     taper_tensor *weight; // int8 [out, in], any strides

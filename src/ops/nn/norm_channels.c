@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Computes, for each channel of a contiguous NHWC tensor of floats, the mean and the sum of squared distances from the
-// mean. It uses the vector kernels. The pixels of a
-// sample are divided into stretches, independently of the number of threads. A stretch is read once: a block of pixels
-// is added, centred in the cache, and added again. The moments of the block are then joined with the moments of the
-// stretch (Chan, Golub, LeVeque: Updating formulae and a pairwise algorithm for computing sample variances, 1979).
+// mean (the moments), by the vector kernels. The pixels of a sample are divided into stretches, independently of the
+// number of threads. A stretch is read once: a block of pixels is added, centred in the cache, and added again. The
+// moments of the block are then joined with the moments of the stretch (Chan, Golub, LeVeque: Updating formulae and a
+// pairwise algorithm for computing sample variances, 1979).
 #include <math.h>
 
 #include "ops/call/parallel.h"

@@ -94,7 +94,7 @@ static void start_rows(taper_dtype dtype, void *to, int64_t rows, int64_t column
     }
 }
 
-// Computes c = a weight', or adds this product to c. The rows of a are contiguous.
+// Computes c = a weight', or adds this product to c if `add` is set. The rows of `a` are contiguous.
 static taper_status times_weight(taper_run *run, taper_dtype dtype, const void *a, int64_t a_row, int64_t a_column,
                                  int64_t rows, const taper_tensor *weight, void *c, bool add)
 {

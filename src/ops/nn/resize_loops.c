@@ -121,9 +121,9 @@ static void weighted_plane_any(taper_run *run, const taper_resize_axis *axes, ta
 }
 
 // The arithmetic of bilinear interpolation of a quantized plane, which is in floats and rounds the distance from the
-// zero point. The last bit of a sum can decide between two integers. The enum therefore says which product is fused
-// with the addition: none in PyTorch's loops over planes (PLAIN), and in its loops over channels the second product in
-// vectors (WIDE), otherwise the first one (FUSED).
+// zero point. The last bit of a sum can decide between two integers. The enum therefore says which of the two products
+// PyTorch fuses with the addition. PLAIN: neither, in its loops over planes. WIDE: the second, in the vectors of its
+// loops over channels. FUSED: the first, for the other channels of these loops.
 typedef enum plane_form { PLANE_PLAIN, PLANE_FUSED, PLANE_WIDE } plane_form;
 
 static float weigh(plane_form form, float a, float x, float b, float y) // returns a · x + b · y

@@ -17,7 +17,8 @@
 #include "ops/quantized/quantized.h"
 #include "ops/quantized/quantized_walk.h"
 
-// The kinds of zero points. ROUNDED is a float that is rounded and clamped to the range.
+// The kinds of zero points. WHOLE is an integer; REAL is a float that is used as it is; ROUNDED is a float that is
+// rounded and clamped to the range before it is used.
 typedef enum point_kind { WHOLE, REAL, ROUNDED } point_kind;
 
 typedef struct fake_work {

@@ -6,7 +6,8 @@
 //   dequantize  x = (float)scale * (q - zero_point)
 //   requantize  q = clamp(sat16(rne((float)acc * multiplier)) + zero_point)
 // PyTorch has two versions of its elementwise operators on floats. Its vector loops dequantize with one fused
-// multiplication, and give other results for numbers out of range. The functions named _wide compute these.
+// multiplication, and give other results for numbers out of range. The functions whose names end in _wide compute what
+// the vector loops compute.
 #ifndef TAPER_OPS_QUANTIZED_H
 #define TAPER_OPS_QUANTIZED_H
 

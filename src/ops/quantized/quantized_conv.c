@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators of quantized convolutions. Static operators quantize their result with a given scale and zero point.
-// Dynamic operators quantize a float input by its range, compute a result with the same quantizer, as QNNPACK does, and
-// dequantize it. Results of rank 4 and 5 have channels-last strides. A convolution in one dimension is computed on
-// images of height 1.
+// Dynamic operators quantize a float input by its range, compute a quantized result with the scale and zero point of
+// the input, as QNNPACK does, and dequantize the result. Results of rank 4 and 5 have channels-last strides. A
+// convolution in one dimension is computed on images of height 1.
 #include "ir/tensor.h"
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"

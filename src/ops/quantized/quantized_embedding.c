@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Looks up rows of quantized tables, either one row at a time or as sums of bags. A table is packed parameters, or a
-// matrix of bytes whose rows end with their scale and bias: two floats after 8-bit elements, two halves after 4-bit and
-// 2-bit elements. Each row adds weight * scale * element + weight * bias with one rounding, as PyTorch does without
-// FBGEMM.
+// Looks up rows of quantized tables, either one row at a time or as sums of bags (groups of rows). A table is packed
+// parameters, or a matrix of bytes whose rows end with their scale and bias: two floats after 8-bit elements, two
+// halves after 4-bit and 2-bit elements. Each row adds weight * scale * element + weight * bias with one rounding, as
+// PyTorch does without FBGEMM.
 #include <inttypes.h>
 
 #include "base/half.h"

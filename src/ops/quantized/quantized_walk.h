@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Walks over the elements of up to three quantized tensors, in the rows of PyTorch's loops. An element's last bit
 // depends on whether PyTorch computes it in a vector (quantized.h). Dimensions are merged, and sorted by strides,
-// beginning with the strides of the result. In a row without gaps all elements that fill pairs of vectors are `wide`.
+// beginning with the strides of the result. In a row without gaps all elements that fill pairs of vectors are `wide`:
+// they are computed as PyTorch's vectors do.
 #ifndef TAPER_OPS_QUANTIZED_WALK_H
 #define TAPER_OPS_QUANTIZED_WALK_H
 

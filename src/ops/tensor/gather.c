@@ -243,7 +243,9 @@ static taper_status run_scatter(taper_call *call, const scatter *s, taper_into o
     }
     char *to = taper_tensor_mutable(s->self);
     const char *from = source != NULL ? taper_tensor_data(source) : (const void *)s->number;
-    bool moved = false; // moves everything before an index that is out of bounds; the loop below finds that index
+    // taper_gather_rows handles the elements before an index that is out of bounds; the loop below then finds that
+    // index.
+    bool moved = false;
     const taper_gather rows = {.index = index,
                                .table = to,
                                .table_strides = strides,

@@ -16,8 +16,8 @@ typedef struct rows {
     int64_t count, size, index_step;
 } rows;
 
-// Returns true if the parts of s can be written to the parts of x. The parts must have equal sizes, unless s may be
-// broadcast.
+// Returns true if the parts (slices along dim) of s can be written to the parts of x. The parts must have equal sizes,
+// unless s may be broadcast.
 static bool source_fits(const taper_tensor *x, const taper_tensor *s, size_t dim, bool broadcasts)
 {
     if (x->rank <= 1 || s->rank == 0) {
@@ -127,7 +127,7 @@ static taper_status row_index(taper_call *call, const rows *r, const char *name,
 
 #include "ops/tensor/index_rows_columns.h"
 
-// Returns true if each part is contiguous, in self and in the source.
+// Returns true if each part (slice along dim) is contiguous, in self and in the source.
 static bool lie_together(const rows *r)
 {
     const taper_tensor *x = r->self, *s = r->source;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Running sums, products, extremes and log-sums along a dimension. Floats accumulate in double.
+// Running sums, products, extremes and log-sums (logarithms of running sums of exponentials) along a dimension. Floats
+// accumulate in double.
 #include <math.h>
 
 #include "ir/storage.h"

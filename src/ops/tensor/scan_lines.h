@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Running sums, products and extremes of tensors that need no conversion, on all threads: floats, whose sums and
-// products accumulate in double, and 64-bit integers. Also log-sums of many lines.
+// products accumulate in double, and 64-bit integers. Also log-sums (logarithms of running sums of exponentials) of
+// many lines.
 #ifndef TAPER_OPS_SCAN_LINES_H
 #define TAPER_OPS_SCAN_LINES_H
 

@@ -17,8 +17,8 @@ typedef struct segments {
     taper_tensor *given; // lengths or offsets as a contiguous tensor; owned
     bool offsets;
     size_t axis;
-    // The data has `outer` lines along the axis, of `count` segments each. At each position of a line there are `inner`
-    // elements, one for each index of the dimensions after the axis.
+    // outer: number of lines, one for each index of the dimensions before the axis. inner: number of elements at one
+    // index of the axis, the product of the sizes after the axis. count: number of segments of a line.
     int64_t outer, inner, count;
     bool has_initial;
     double initial;
