@@ -6,8 +6,8 @@
 // The functions are called in this order:
 //   open      once per context, when a model is loaded that asks for the device. The core has allocated the state.
 //   claim     while loading. The backend is shown a region of a graph and says which nodes it takes.
-//   plan      when these nodes have become a segment with inputs and outputs. The backend keeps its own data about it
-//             in the graph's arena and says in which form it takes the inputs. It may still decline.
+//   plan      when these nodes have become a segment with inputs and outputs. The backend keeps its own data about the
+//             segment in the graph's arena and says in which form it takes the inputs. It may still decline.
 //   record    when a segment is first run with given shapes. The backend works out everything that depends on them. If
 //             it declines here or later, the plain nodes of the segment (the operators that it replaces) run instead.
 //   run       with the inputs of a run.
@@ -56,9 +56,9 @@ typedef struct taper_device {
 } taper_device;
 
 // Nodes of one block, in order, that may be computed together. They are operators without effects, and lists
-// (taper_backend.copies). Their results are new, or written in place if no other node can see that. An item is NULL if
-// the node is already in a segment. The block may contain other nodes between these nodes. Values have the types that
-// the schemas give them, also in files that store no types.
+// (taper_backend.copies). The results of these nodes are new, or written in place if no other node can see that. An
+// item is NULL if the node is already in a segment. The block may contain other nodes between these nodes. Values have
+// the types that the schemas give them, also in files that store no types.
 typedef struct taper_region {
     taper_node *const *nodes;
     size_t count;
@@ -180,7 +180,8 @@ TAPER_MUST_USE taper_status taper_segment_run_plain(const taper_segment *segment
 TAPER_MUST_USE taper_status taper_segment_call(taper_call *call);
 // Lists the memory of the recording that `prepared` keeps, if `prepared` is a call of a segment.
 void taper_segment_storages(const struct taper_prepared *prepared, taper_each_storage *each, void *user);
-// Records that the plain nodes have completed the call that was declined last. This ends the measurement of their time.
+// Records that the plain nodes have completed the call that was declined last. This ends the measurement of the plain
+// nodes' time.
 void taper_segment_done_plain(const taper_segment *segment, taper_run *run, struct taper_prepared *prepared);
 
 #endif

@@ -88,8 +88,8 @@ struct taper_run {
     bool is_limited;   // true if the run has a time limit, so a backend should not wait for work that the CPU can do
     bool results_stay; // true if results may remain on the device when the run ends
     struct taper_tape *tape; // records the calls of the run for gradients (ops/gradient/tape.h), or NULL
-    // Chooses the fast kernel for an operator that another operator calls. It returns NULL if there is none. The
-    // pointer is NULL if only the operators' own kernels may run.
+    // Chooses the fast kernel for an operator that another operator calls. The function returns NULL if there is no
+    // fast kernel. The pointer is NULL if only the operators' own kernels may run.
     taper_kernel (*choose)(const struct taper_context *context, const struct taper_op *op);
     const struct taper_context *choose_context;
 };
@@ -193,8 +193,9 @@ TAPER_MUST_USE taper_status taper_ret_new(taper_call *call, size_t at, taper_dty
                                           const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
 // Does what taper_ret_new does for the functional variant, in the memory of argument `from` if the call is the last
 // that uses this memory: *tensor is then a new tensor that shares the argument's storage. Otherwise *tensor is NULL,
-// and nothing has changed. The memory of a small argument is not reused, because its call may be prepared for later
-// runs. The caller reads each element of the argument before it writes the result's element at the same place.
+// and nothing has changed. The memory of a small argument is not reused, because a call with small arguments may be
+// prepared for later runs. The caller reads each element of the argument before it writes the result's element at the
+// same place.
 TAPER_MUST_USE taper_status taper_ret_over(taper_call *call, size_t at, size_t from, taper_dtype dtype, size_t rank,
                                            const int64_t *sizes, const int64_t *strides, taper_tensor **tensor);
 // Returns a new channels-last result of rank 4 or 5. hidden: PyTorch's result would be contiguous (ir/tensor_def.h).

@@ -5,8 +5,8 @@
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 
-// Arguments of this size have left the L1 cache by the end of a call, so a result in other memory costs more than a
-// prepared call saves.
+// Arguments of this size have left the L1 cache by the end of a call, so a result in memory other than the argument's
+// costs more time than a prepared call saves.
 enum { REUSED_BYTES = 256 << 10 };
 
 taper_tensor *taper_ret_argument(const taper_call *call, size_t at)

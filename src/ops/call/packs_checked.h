@@ -11,7 +11,7 @@
 
 typedef struct taper_packs_checked {
     taper_kept_stamp file; // state of the file of packs
-    uint8_t *packs;        // 1 for each pack that was good, otherwise 0
+    uint8_t *packs;        // 1 for each pack whose checksum was correct, otherwise 0
     size_t count;
     bool known; // true if the file of checked packs already contains these facts
 } taper_packs_checked;

@@ -7,11 +7,11 @@
 #include "platform/threads.h"
 
 // Calls task(argument, begin, end) for pieces of [0, count), with each item in one piece. work: about the nanoseconds
-// that one thread of a fast machine needs for all items. It determines the length of the pieces: at least `grain` items
-// (0 counts as 1; the last piece of a thread's part may have fewer). A piece takes at most 75 us, unless the grain is
-// longer. The calling thread does work of less than 25 us alone, in one piece. That limit is 5 us if workers are awake,
-// or if the calling thread did much such work since it last shared work. Fails if the host ends the run, and some
-// pieces are then not done.
+// that one thread of a fast machine needs for all items. `work` determines the length of the pieces: at least `grain`
+// items (0 counts as 1; the last piece of a thread's part may have fewer). A piece takes at most 75 us, unless the
+// grain is longer. The calling thread does work of less than 25 us alone, in one piece. That limit is 5 us if workers
+// are awake, or if the calling thread did much such work since it last shared work. Fails if the host ends the run, and
+// some pieces are then not done.
 TAPER_MUST_USE taper_status taper_run_range(taper_run *run, taper_range_task task, void *argument, size_t count,
                                             size_t grain, double work);
 

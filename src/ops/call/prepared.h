@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// A prepared call: the decisions of a kernel about a call, so that later calls of the same form only read pointers. It
-// contains the arguments, the checked shapes and dtypes, and the choice of inner loop, tiling and packed weights. Calls
-// have the same form if they are of the same instruction, with tensors of the same dtypes, sizes, strides, layout and
-// quantizer, and the same numbers. taper_prepared_fits compares these. It does not compare constants of the program,
-// but checks that they were not written to. A prepared call belongs to the session.
+// A prepared call: the decisions of a kernel about a call, so that later calls of the same form only read pointers. A
+// prepared call contains the arguments, the checked shapes and dtypes, and the choice of inner loop, tiling and packed
+// weights. Calls have the same form if they are of the same instruction, with tensors of the same dtypes, sizes,
+// strides, layout and quantizer, and the same numbers. taper_prepared_fits compares these. It does not compare
+// constants of the program, but checks that they were not written to. A prepared call belongs to the session.
 //
 // The kernel that runs a prepared call reads tensors through call->args. It may keep pointers only to constants, which
 // live as long as the session. It has one result, a new tensor with memory of its own, whose dtype, sizes, strides,

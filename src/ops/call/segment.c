@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Calls of segments: converts arguments to the form that the backend needs, keeps recordings by shapes, and runs the
-// nodes of a segment one by one (the plain nodes) if the backend declines.
+// Calls of segments: converts arguments to the form that the backend needs, and keeps recordings by shapes. If the
+// backend declines, the nodes of the segment run one by one (the plain nodes).
 #include "ir/tensor.h"
 #include "ops/backend.h"
 #include "ops/call/prepared.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The walk of the elementwise engine: the loops over all elements. It sorts and merges the dimensions by the result's
 // strides, runs the operator's loop over the innermost one, and gathers elements that are not stored as the loop wants.
-// If an input has step 0 along the innermost dimension, a block is filled with its element once per line, or once for
-// all lines if the element is the same in all of them.
+// If an input has step 0 along the innermost dimension, a block is filled with its element once per line. If all lines
+// have the same element, the block is filled only once.
 #include "ops/engine/elementwise_walk.h"
 #include "ops/engine/elementwise_tiles.h"
 

@@ -68,8 +68,8 @@ inline void taper_index_walk_next(taper_index_walk *walk)
 
 // Makes an int64 tensor of `count` uninitialized elements. The caller drops it.
 TAPER_MUST_USE taper_status taper_index_scratch(taper_run *run, int64_t count, taper_tensor **scratch);
-// Makes the int64 tensor [n, rank] of the positions at which mask, of any dtype, is not zero. It is stored column by
-// column. The caller owns it.
+// Makes the int64 tensor [n, rank] of the positions at which mask, of any dtype, is not zero. The tensor is stored
+// column by column, and the caller owns it.
 TAPER_MUST_USE taper_status taper_index_nonzero(taper_run *run, const taper_tensor *mask, taper_tensor **positions);
 // Returns true if the element is not zero. A NaN is not zero.
 bool taper_element_is_nonzero(taper_dtype dtype, const void *p);

@@ -6,7 +6,7 @@
 
 #include "ops/engine/index_into.h"
 
-// Returns the key of NaN for dtypes that have a NaN. It is larger than every other key. -0 and 0 have equal keys.
+// Returns the key of NaN for dtypes that have a NaN. This key is larger than every other key. -0 and 0 have equal keys.
 int64_t taper_key_of_nan(taper_dtype dtype);
 // Returns the keys of x's elements, in order, after a conversion of x to `as`. *keys is an int64 vector that must not
 // be written, because it may be x.

@@ -7,8 +7,8 @@
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 
-// ---- the core: c = a b, or c += a b. Strides are in elements. The strides of a and b may be any, even 0; c must not
-// overlap itself.
+// ---- the core: c = a b, or c += a b. Strides are in elements. The strides of `a` and `b` may be any, even 0; c must
+// not overlap itself.
 typedef struct taper_gemm {
     taper_dtype dtype; // TAPER_F32, F64, I64 (wraps around) or C128
     int64_t m, n, k;
@@ -92,8 +92,8 @@ typedef struct taper_shape_text {
 taper_shape_text taper_shape_print(size_t rank, const int64_t *sizes); // returns a text such as "[2, 3]"
 #define TAPER_SHAPE(tensor) (taper_shape_print((tensor)->rank, (tensor)->sizes).text)
 
-// Returns a tensor on the stack that has other sizes and strides and shares the storage of `tensor`. It must not
-// outlive `tensor`.
+// Returns a tensor on the stack that has other sizes and strides and shares the storage of `tensor`. The returned
+// tensor must not outlive `tensor`.
 taper_tensor taper_tensor_twin(const taper_tensor *tensor, size_t rank, const int64_t *sizes, const int64_t *strides);
 taper_tensor taper_tensor_twin_t(const taper_tensor *tensor); // returns the tensor with its last two dimensions swapped
 // Broadcasts two shapes. Returns false if they do not match.
@@ -104,14 +104,14 @@ bool taper_broadcast_shapes(size_t a_rank, const int64_t *a, size_t b_rank, cons
 bool taper_broadcast_strides(const taper_tensor *tensor, size_t rank, const int64_t *sizes, int64_t *strides);
 
 // ---- products of tensors: c[..., m, n] = a[..., m, k] b[..., k, n]
-// a, b and c have equal ranks, 2 or more, and equal working dtypes. The batch sizes of a and b equal those of c, or are
-// 1. The caller has checked the sizes.
+// a, b and c have equal ranks, 2 or more, and equal working dtypes. The batch sizes of `a` and `b` equal those of `c`,
+// or are 1. The caller has checked the sizes.
 TAPER_MUST_USE taper_status taper_product_into(taper_run *run, const taper_tensor *a, const taper_tensor *b,
                                                taper_tensor *c);
-// Computes the product of a and b into a new contiguous tensor, in the working dtype of a.
+// Computes the product of `a` and `b` into a new contiguous tensor, in the working dtype of `a`.
 TAPER_MUST_USE taper_status taper_product_new(taper_run *run, const taper_tensor *a, const taper_tensor *b, size_t rank,
                                               const int64_t *sizes, taper_tensor **result);
-// Computes torch.matmul into a new contiguous tensor, in the working dtype of a.
+// Computes torch.matmul into a new contiguous tensor, in the working dtype of `a`.
 TAPER_MUST_USE taper_status taper_matmul_new(taper_run *run, taper_tensor *a, taper_tensor *b, taper_tensor **result);
 // Computes product = beta * self (broadcast) + alpha * product. self has the product's working dtype. self is not read
 // if beta is 0.

@@ -276,7 +276,7 @@ static void combine_row(taper_dtype dtype, void *product, int64_t p_step, const 
     }
 }
 
-// Converts a factor of an integer product to an integer. It truncates, as PyTorch does.
+// Converts a factor of an integer product to an integer. The conversion truncates, as in PyTorch.
 static uint64_t scalar_int(taper_scalar scalar)
 {
     if (scalar.kind < TAPER_SCALAR_DOUBLE) {

@@ -177,8 +177,8 @@ static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim in
 // ---- moves by several threads
 
 // A move that threads share. It has a plane of outer x inner elements for each index of the other dimensions, the last
-// of which is the fastest. Each plane is divided into `across` parts of `height` rows, and these into `along` parts of
-// `width` columns.
+// of which is the fastest. Each plane is divided into `across` parts of `height` rows, and each of these parts into
+// `along` parts of `width` columns.
 typedef struct shared_move {
     const taper_run *run;
     size_t item, count; // count: number of dimensions

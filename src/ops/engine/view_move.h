@@ -88,9 +88,9 @@ taper_sizes_text taper_sizes_print(size_t rank, const int64_t *sizes);
 
 // ---- arguments that a kernel changes in place
 
-// Returns argument 0 for writing, retained: the argument itself for an in-place operator, otherwise a clone. Its
-// storage is writable, and no two elements share memory (taper_ret_check_overlap). The caller passes it to
-// taper_inplace_end on success, and releases it on failure.
+// Returns argument 0 for writing, retained: the argument itself for an in-place operator, otherwise a clone. The
+// storage of the returned tensor is writable, and no two of its elements share memory (taper_ret_check_overlap). The
+// caller passes it to taper_inplace_end on success, and releases it on failure.
 TAPER_MUST_USE taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor **self);
 TAPER_MUST_USE taper_status taper_inplace_end(taper_call *call, taper_tensor *self);
 

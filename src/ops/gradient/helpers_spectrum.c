@@ -40,7 +40,7 @@ TAPER_STEPS_KERNEL(taper_op_eigh_gradient)
     return taper_steps_ret(s, 0, taper_step_matmul(s, v, taper_step_matmul(s, inner, adjoint)));
 }
 
-// Solves a x + x a = m for x. a is Hermitian. If two eigenvalues of a add up to 0, x has infinities or NaN, as in
+// Solves a x + x a = m for x. `a` is Hermitian. If two eigenvalues of `a` add up to 0, x has infinities or NaN, as in
 // PyTorch.
 TAPER_STEPS_KERNEL(taper_op_lyapunov)
 {

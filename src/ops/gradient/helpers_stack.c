@@ -325,7 +325,7 @@ static taper_step_value slope_at(taper_steps *s, taper_step_value x, int64_t dim
         taper_step_sub(s, taper_step_narrow(s, at, dim, 1, n - 1), taper_step_narrow(s, at, dim, 0, n - 1));
     const taper_step_value slopes = taper_step_div(
         s, taper_step_sub(s, taper_step_narrow(s, x, dim, 1, n - 1), taper_step_narrow(s, x, dim, 0, n - 1)), gaps);
-    // In the middle: the slopes on both sides, each weighted by the gap on the other side.
+    // At inner places: the slopes on both sides, each weighted by the gap on the other side.
     const taper_step_value gap1 = taper_step_narrow(s, gaps, dim, 0, n - 2),
                            gap2 = taper_step_narrow(s, gaps, dim, 1, n - 2);
     const taper_step_value slope1 = taper_step_narrow(s, slopes, dim, 0, n - 2),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Macros for kernels whose inner loops are assembler for arm64. One asm statement contains a whole loop. It can have at
-// most 30 operands, but there are 32 vector registers, so it names these registers directly; compilers choose the other
-// registers.
+// Macros for kernels whose inner loops are assembler for arm64. One asm statement contains a whole loop. Such a
+// statement can have at most 30 operands, but there are 32 vector registers, so the statement names these registers
+// directly; compilers choose the other registers.
 #ifndef TAPER_KERNELS_ASSEMBLER_NEON_H
 #define TAPER_KERNELS_ASSEMBLER_NEON_H
 

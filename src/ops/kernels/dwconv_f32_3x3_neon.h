@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Depthwise 3x3 convolution with NEON, for dwconv_f32_neon.c: two rows of outputs, column by column, four channels at a
-// time. The nine weights and the columns of the window stay in registers, so each input is loaded once. It is in
-// assembler because gcc 12 emits 118 instructions for three outputs of two rows, which need 90. With stride 1, two
+// time. The nine weights and the columns of the window stay in registers, so each input is loaded once. The kernel is
+// in assembler because gcc 12 emits 118 instructions for three outputs of two rows, which need 90. With stride 1, two
 // columns of outputs are computed together: four independent sums, because in-order cores wait for the previous
 // addition.
 #ifndef TAPER_KERNELS_DWCONV_F32_3X3_NEON_H
@@ -86,15 +86,15 @@ _Static_assert(offsetof(window_constants, skipped) == 16 && offsetof(window_cons
 #define PLAIN_TWO
 #define PLAIN_FOUR
 
-// Computes the outputs of columns a to c and of columns b to d, for stride 1. It also loads columns c and d; d may be
-// padding.
+// Computes the outputs of input columns `a` to `c` and of input columns `b` to `d`, for stride 1. It also loads columns
+// `c` and `d`; `d` may be padding.
 #define OUTPUTS_OF_FOUR(ends, last, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3, d0, d1, d2, d3) \
     TAKE_1(c0, c1, c2, c3) BIAS(28, 29) BIAS(30, 31) \
     FOUR(1, a0, a1, b0, b1) FOUR(4, a1, a2, b1, b2) FOUR(7, a2, a3, b2, b3) last##_1(d0, d1, d2, d3) \
     FOUR(2, b0, b1, c0, c1) FOUR(5, b1, b2, c1, c2) FOUR(8, b2, b3, c2, c3) \
     FOUR(3, c0, c1, d0, d1) FOUR(6, c1, c2, d1, d2) FOUR(9, c2, c3, d2, d3) \
     ends##_FOUR PUT(28, 0) PUT(29, 1) PUT(30, 0) PUT(31, 1)
-// Computes the outputs of columns a to c. Half of the taps are added to separate sums.
+// Computes the outputs of input columns `a` to `c`. Half of the taps are added to separate sums.
 #define HALF(w, x0, x1) PRODUCT(30, x0, w) PRODUCT(31, x1, w)
 #define FIRST_OF_HALF(w, x0, x1) FIRST_PRODUCT(30, x0, w) FIRST_PRODUCT(31, x1, w)
 #define OUTPUTS_1(ends, a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3) \

@@ -53,7 +53,7 @@ typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
 // a tap is i * step bytes after the tap's pointer. step is 4 or 8, and mr is at least the entry's mr. Each row of a tap
 // is read to the end of its last group of kr bytes.
 typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t step);
-// Computes any number of rows of a single tap, which are a_step apart. a has a pointer to the first row; results are
+// Computes any number of rows of a single tap, which are a_step apart. `a` has a pointer to the first row; results are
 // bytes. Returns 0, with nothing done, if this kernel is not faster for the job than strips of rows.
 typedef int taper_gemm_i8_rows_function(const taper_gemm_i8 *job);
 
@@ -97,11 +97,11 @@ taper_gemm_i8_marks_function taper_gemm_i8_mark_steps_avx2;
 // both -128, because even the sum of two products may then not fit. taper_gemm_i8_half returns true if the last group
 // is not whole.
 //
-// TAPER_I8_OF_STEPS (kr is 4): one byte for every two groups, in the panel's order. Its three low bits hold for inputs
-// of at most 127; the next three bits, from bit TAPER_I8_WIDE on, have the same meaning for all inputs. TAPER_I8_TWO: a
-// lane's sum of four products may overflow. TAPER_I8_FIRST and TAPER_I8_SECOND: in the first or the second group, even
-// the sum of two products may overflow. One more byte follows the marks. It is not 0 if more than a quarter of the
-// groups have one of these two marks for all inputs. Widening large inputs to 16 bits is then faster.
+// TAPER_I8_OF_STEPS (kr is 4): one byte for every two groups, in the panel's order. The byte's three low bits hold for
+// inputs of at most 127; the next three bits, from bit TAPER_I8_WIDE on, have the same meaning for all inputs.
+// TAPER_I8_TWO: a lane's sum of four products may overflow. TAPER_I8_FIRST and TAPER_I8_SECOND: in the first or the
+// second group, even the sum of two products may overflow. One more byte follows the marks. It is not 0 if more than a
+// quarter of the groups have one of these two marks for all inputs. Widening large inputs to 16 bits is then faster.
 enum { TAPER_I8_NONE, TAPER_I8_OF_SIXTEENS, TAPER_I8_OF_STEPS };
 #include "ops/kernels/gemm_i8_marks.h"
 enum { TAPER_I8_TWO = 1, TAPER_I8_END = 2, TAPER_I8_ONE = 4 };

@@ -17,7 +17,7 @@ TAPER_TEMPLATE __m512i i8_512_twice(const void *p)
 {
     return _mm512_broadcast_i64x4(_mm256_loadu_si256((const __m256i *)p));
 }
-// Returns the lower half of a with the upper half of b.
+// Returns the lower half of `a` with the upper half of `b`.
 TAPER_TEMPLATE __m512i i8_512_halves(__m512i a, __m512i b)
 {
     return _mm512_mask_blend_epi32(0xFF00, a, b);

@@ -141,7 +141,7 @@ TAPER_TEMPLATE V v_cosh(V x)
 }
 
 // Computes erfc(a) = exp(-a^2) p(w) / (1 + a) for a >= 1/2, with w = (a - 3) / (a + 3). The rounding error of the
-// square is added back. The square is computed from a high and a low part of a, so it needs no FMA.
+// square is added back. The square is computed from a high and a low part of `a`, so it needs no FMA.
 TAPER_TEMPLATE V v_erfc(V x)
 {
     const V whole = v_abs(x), a = v_min(v_set(10.3f), whole), one = v_set(1.0f);

@@ -106,7 +106,7 @@ TAPER_TEMPLATE V v_erf(V x)
 }
 
 // gelu is x/2 (1 + erf(x / sqrt 2)). With a = |x| this is x/2 erfc(a / sqrt 2) for negative x, and x/2 (2 - erfc(a /
-// sqrt 2)) for other x. erfc is 2 to the power of a polynomial in a. The polynomial fits erfc down to 6e-8, which is
+// sqrt 2)) for other x. erfc is 2 to the power of a polynomial in `a`. The polynomial fits erfc down to 6e-8, which is
 // enough because erfc is only a factor of x/2. The exponent is in [-41, 0], so 2^n is one factor.
 TAPER_TEMPLATE V v_gelu(V x)
 {

@@ -36,7 +36,7 @@ TAPER_TEMPLATE double d_abs(double x)
 {
     return d_of_bits(d_bits(x) & 0x7FFFFFFFFFFFFFFFu);
 }
-// Returns the magnitude of a with the sign of b.
+// Returns the magnitude of `a` with the sign of `b`.
 TAPER_TEMPLATE double d_sign(double a, double b)
 {
     return d_of_bits((d_bits(a) & 0x7FFFFFFFFFFFFFFFu) | (d_bits(b) & 0x8000000000000000u));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Products of floats with weights that are narrower than floats: half-precision weights as files store them, and
-// integers of 8 or 4 bits with a scale for each group. They are for products whose speed is limited by memory. Each
-// weight is read once, converted to a float in a register and multiplied there. Sums are floats.
+// integers of 8 or 4 bits with a scale for each group. The kernels are for products whose speed is limited by memory.
+// Each weight is read once, converted to a float in a register and multiplied there. Sums are floats.
 //
 // Integers are stored in panels of `nr` outputs, nr as in the gemm_f32 entry of the same instruction set. A panel has
 // its groups one after the other, and a group has:

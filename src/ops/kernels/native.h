@@ -303,8 +303,8 @@ typedef void taper_lines_f64(size_t lines, size_t n, const taper_line_operand *a
 enum { TAPER_LINES_ADD, TAPER_LINES_SUB, TAPER_LINES_MUL, TAPER_LINES_DIV, TAPER_LINES_COUNT };
 
 // Reductions that vector_f32.h lacks. FOLD(reduction, type, T, A, start value, joined, merged): `joined` adds an
-// element x of type T to an accumulator a of type A; `merged` adds an accumulator x to a. An accumulator that is NaN
-// stays NaN.
+// element x of type T to an accumulator `a` of type A; `merged` adds an accumulator x to `a`. An accumulator that is
+// NaN stays NaN.
 typedef enum taper_native_fold {
     TAPER_FOLD_SUM,
     TAPER_FOLD_NANSUM, // sum in which a NaN counts as 0

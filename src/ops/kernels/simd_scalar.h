@@ -117,7 +117,7 @@ TAPER_TEMPLATE V v_abs(V a)
 {
     return v_of_bits(v_bits(a) & 0x7FFFFFFF);
 }
-// Returns the magnitude of a with the sign of b.
+// Returns the magnitude of `a` with the sign of `b`.
 TAPER_TEMPLATE V v_sign(V a, V b)
 {
     return v_of_bits((v_bits(a) & 0x7FFFFFFF) | (v_bits(b) & (-0x7FFFFFFF - 1)));
@@ -175,7 +175,7 @@ TAPER_TEMPLATE void v_transpose(V *v)
 {
     (void)v;
 }
-// Returns every second element of a, then every second element of b.
+// Returns every second element of `a`, then every second element of `b`.
 TAPER_TEMPLATE V v_even(V a, V b)
 {
     (void)b;

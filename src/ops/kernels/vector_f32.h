@@ -117,7 +117,7 @@ typedef void taper_blend_f32_function(size_t n, const float *a, const float *b, 
 typedef void taper_channels_f32_function(size_t rows, size_t channels, const float *x, size_t x_stride,
                                          const float *scale, const float *shift, float *y, size_t y_stride, float min,
                                          float max);
-// Computes y[r][c] = a[r] * b[c], plus x[r][c] unless x is NULL. The elements of a are a_step floats apart.
+// Computes y[r][c] = a[r] * b[c], plus x[r][c] unless x is NULL. The elements of `a` are a_step floats apart.
 typedef void taper_outer_f32_function(size_t rows, size_t n, const float *a, size_t a_step, const float *b,
                                       const float *x, size_t x_stride, float *y, size_t y_stride);
 // Reductions. They add floats as floats, so a caller with many elements adds a few thousand at a time.

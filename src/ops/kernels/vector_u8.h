@@ -31,7 +31,7 @@ typedef struct taper_vector_u8_entry {
     const char *name;
     uint64_t cpu;
     void (*add)(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum *p, uint8_t *y);
-    // Computes products. b_step is 1, or 0 if one element of b is used for all elements of a.
+    // Computes products. b_step is 1, or 0 if one element of `b` is used for all elements of `a`.
     void (*multiply)(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step, const taper_u8_product *p,
                      uint8_t *y);
     // Computes y = clamp(rne(x * inverse) + zero_point), within [0, 255]. NaN and numbers that do not fit into 64 bits

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Winograd's F(4x4, 3x3) for convolutions of quantized NHWC numbers with stride 1: 36 products of 16 bits instead of
-// 144 of 8 bits. It is exact: gemm_i8.h gives the same sums.
+// 144 of 8 bits. The method is exact: gemm_i8.h gives the same sums.
 //
 // With the points 0, +-1, +-2 and infinity all transforms have integers, if the weights' denominators are left out.
-// These are 4, -6, -6, 24, 24, 1 for each position's row and column. The transform of the outputs multiplies its lines
-// by 24 divided by the denominator instead. Then
+// The denominators are 4, -6, -6, 24, 24, 1 for each position's row and column. The transform of the outputs multiplies
+// its lines by 24 divided by the denominator instead. Then
 // - inputs x - z, where x and z are bytes, become at most 100 * 255, and weights at most 49 * 128, so 16 bits are
 //   enough.
 // - a tile's result is 576 times the sum, modulo 2^32. 576 is 64 * 9, and 9 has an inverse modulo 2^32, which leaves 64

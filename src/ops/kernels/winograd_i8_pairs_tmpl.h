@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The products of winograd_i8.h if an instruction adds products of pairs. Two inputs need two loads of weights, and a
-// broadcast of a pair of inputs for each row. It is written with the macros of simd_i8_x86.h and with dot_words, which
-// the including file defines. A tile has two vectors of columns.
+// broadcast of a pair of inputs for each row. The code is written with the macros of simd_i8_x86.h and with dot_words,
+// which the including file defines. A tile has two vectors of columns.
 
 // Every third row has a pointer, which also gives the addresses of the two rows after it.
 TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_product *t, const int16_t *w, int32_t *c,

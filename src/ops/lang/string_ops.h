@@ -42,7 +42,7 @@ typedef struct taper_print_style {
 } taper_print_style;
 
 // These functions append a value as PyTorch streams it: "[1, 2.5, abc]", "{a: 1.}", "(1,)", a tensor as a table. They
-// fail if the text has failed.
+// fail if the text has grown too long or memory has run out (text->failed).
 TAPER_MUST_USE taper_status taper_print_value(taper_run *run, taper_text *text, taper_val value,
                                               taper_print_style style);
 TAPER_MUST_USE taper_status taper_print_tensor(taper_run *run, taper_text *text, taper_tensor *tensor);

@@ -193,8 +193,8 @@ static taper_dtype sum_dtype(taper_dtype dtype)
     return taper_dtype_is_integral(dtype) || dtype == TAPER_BOOL ? TAPER_I64 : dtype;
 }
 
-// Replaces a by the product of a and b, summed over the dimensions that no later operand uses. *of_a and of_b are the
-// dtypes that PyTorch's operands would have: elementwise products promote, matrix products require equal dtypes.
+// Replaces `a` by the product of `a` and `b`, summed over the dimensions that no later operand uses. *of_a and of_b are
+// the dtypes that PyTorch's operands would have: elementwise products promote, matrix products require equal dtypes.
 static taper_status join(taper_call *call, equation *eq, operand *a, operand *b, taper_dtype *of_a, taper_dtype of_b)
 {
     taper_run *const run = call->run;

@@ -9,7 +9,8 @@ typedef struct grouping {
     taper_tensor *a, *b; // factors in the working dtype
     const taper_tensor *ends;
     int64_t groups, m, n, k;
-    // True if the factor is a matrix. Groups divide k if both factors are matrices, m if only a is, n if only b is.
+    // True if the factor is a matrix. Groups divide k if both factors are matrices, m if only `a` is a matrix, n if
+    // only `b` is a matrix.
     bool flat_a, flat_b;
 } grouping;
 

@@ -62,8 +62,8 @@ int64_t taper_linalg_count(const taper_linalg_batch *batch);
 // Returns the index in `own` of the matrix that is broadcast to matrix `index` of `batch`.
 int64_t taper_linalg_index(const taper_linalg_batch *batch, int64_t index, const taper_linalg_batch *own);
 
-// These functions make uninitialized tensors in a slot. taper_linalg_new makes column-major matrices. The other
-// function makes one contiguous vector of n elements per matrix, or one number per matrix if n < 0.
+// These functions make uninitialized tensors in a slot. taper_linalg_new makes column-major matrices.
+// taper_linalg_new_vectors makes one contiguous vector of n elements per matrix, or one number per matrix if n < 0.
 TAPER_MUST_USE taper_status taper_linalg_new(taper_linalg *w, size_t slot, taper_dtype dtype,
                                              const taper_linalg_batch *batch, int64_t rows, int64_t columns);
 TAPER_MUST_USE taper_status taper_linalg_new_vectors(taper_linalg *w, size_t slot, taper_dtype dtype,
@@ -109,12 +109,12 @@ TAPER_MUST_USE taper_status taper_linalg_check_infos(taper_run *run, const char 
 
 // ---- shared steps
 
-// Factors each matrix of a, or of a' if `transposed` is set, by LU. The slots receive wide factors (double precision),
-// pivots and infos (linalg_lu.c).
+// Factors each matrix of `a`, or of its transpose if `transposed` is set, by LU. The slots receive wide factors (double
+// precision), pivots and infos (linalg_lu.c).
 TAPER_MUST_USE taper_status taper_linalg_factor(taper_linalg *w, const taper_tensor *a, bool transposed, size_t lu,
                                                 size_t pivots, size_t infos);
 // Replaces x, wide matrices (double precision) in a slot, by the solution y of op(a) y = x, or of y op(a) = x if left
-// is false. The factors of a are broadcast to x.
+// is false. The factors of `a` are broadcast to x.
 TAPER_MUST_USE taper_status taper_linalg_lu_solve(taper_linalg *w, size_t lu, const taper_tensor *pivots,
                                                   taper_transpose transpose, bool left, size_t x);
 // A system a x = b and its solution. x (double precision) and the factors are stored in slots (linalg_solve.c).
@@ -126,7 +126,7 @@ TAPER_MUST_USE taper_status taper_linalg_solve(taper_linalg *w, const taper_tens
                                                taper_linalg_system *system);
 // Computes the inverses of square matrices, in double precision.
 TAPER_MUST_USE taper_status taper_linalg_invert(taper_linalg *w, const taper_tensor *a, taper_linalg_system *system);
-// Computes the singular values (float32 or float64) of each matrix of a. Also computes the singular vectors unless
+// Computes the singular values (float32 or float64) of each matrix of `a`. Also computes the singular vectors unless
 // vectors is 'N' (linalg_svd.c).
 TAPER_MUST_USE taper_status taper_linalg_svd(taper_linalg *w, const taper_tensor *a, char vectors, size_t u, size_t s,
                                              size_t vh, size_t scratch);

@@ -155,8 +155,8 @@ static inline taper_c128 quotient(bool complex, taper_c128 a, taper_c128 b)
 
 #include "ops/linalg/linalg_triangular.h"
 
-// Handles one column x at a time, as the BLAS does: by columns of a, skipping zeros of x, or by rows of a if transposed
-// is set.
+// Handles one column x at a time, as the BLAS does: by columns of `a`, skipping zeros of x, or by rows of `a` if
+// `transposed` is set.
 void taper_dense_triangular(const taper_dense *a, bool upper, bool transposed, bool unit, const taper_dense *b)
 {
     if (triangular_real(a, upper, transposed, unit, b)) {

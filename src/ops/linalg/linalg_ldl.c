@@ -128,7 +128,7 @@ static void eliminate_two(const taper_dense *a, bool hermitian, int64_t k)
     taper_dense_set(a, k + 1, k + 1, two);
 }
 
-// Factors a. Returns 0, or the position (from 1) of the first block of D that is zero.
+// Factors the matrix `a`. Returns 0, or the position (from 1) of the first block of D that is zero.
 static int64_t factor(const taper_dense *a, bool hermitian, int32_t *pivots)
 {
     int64_t singular = 0;

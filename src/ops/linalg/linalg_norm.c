@@ -76,7 +76,7 @@ static double norm_of_values(const taper_tensor *s, int64_t matrix, int64_t k, n
     return result;
 }
 
-// Computes the norm of each matrix of a as a double, into slot RESULT.
+// Computes the norm of each matrix of `a` as a double, into slot RESULT.
 static taper_status norms(taper_linalg *w, const taper_tensor *a, norm order)
 {
     const taper_linalg_batch batch = taper_linalg_batch_of(a);

@@ -60,7 +60,7 @@ static void factor(const taper_dense *a, taper_c128 *taus)
     }
 }
 
-// Computes c = Q c, or Q^H c. Q is the product of the k reflectors that are stored in a.
+// Computes c = Q c, or Q^H c. Q is the product of the k reflectors that are stored in `a`.
 static void apply(const taper_dense *a, const taper_c128 *taus, int64_t k, bool adjoint, const taper_dense *c)
 {
     for (int64_t at = 0; at < k && c->columns > 0; at++) {

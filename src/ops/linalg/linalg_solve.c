@@ -80,7 +80,7 @@ TAPER_KERNEL(taper_op_linalg_inv_ex)
 // ---- systems
 
 // Returns true if the right side is a vector, which counts as one column, or a batch of vectors. This depends on the
-// sizes of a.
+// sizes of `a`.
 static bool is_vector(const taper_tensor *a, const taper_tensor *b)
 {
     return b->rank == 1 || (b->rank + 1 == a->rank && memcmp(b->sizes, a->sizes, b->rank * sizeof *b->sizes) == 0);
@@ -238,7 +238,7 @@ TAPER_KERNEL(taper_op_linalg_tensorinv)
     return taper_linalg_run(call, "linalg.tensorinv", tensorinv);
 }
 
-// Makes a view of tensor a. The last dimensions of the view are the dimensions that argument 2 names.
+// Makes a view of tensor `a`. The last dimensions of the view are the dimensions that argument 2 names.
 static taper_status move_dims(taper_linalg *w, const taper_tensor *a, taper_view *view)
 {
     int64_t dims[TAPER_MAX_RANK];

@@ -7,12 +7,12 @@ enum { A, X }; // numbers of the slots for temporaries
 
 typedef struct triangle {
     bool upper, transposed, unit, left;
-    // True if a is stored by rows. The system is then solved by rows, as in PyTorch. This is visible if the diagonal
-    // has zeros.
+    // True if the matrix is stored by rows. The system is then solved by rows, as in PyTorch. This is visible if the
+    // diagonal has zeros.
     bool by_rows;
 } triangle;
 
-// Copies a to slot A and computes the solutions in slot X. a and b are broadcast.
+// Copies `a` to slot A and computes the solutions in slot X. `a` and `b` are broadcast.
 static taper_status solve(taper_linalg *w, const taper_tensor *a, const taper_tensor *b, triangle t)
 {
     taper_linalg_batch batch;

@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_LINALG_LINALG_TRIANGULAR_H
 #define TAPER_OPS_LINALG_LINALG_TRIANGULAR_H
 
-// Subtracts from four numbers the dot products of a with four columns. The first column is x, and columns are `across`
-// apart. The four sums are independent, so the CPU overlaps them.
+// Subtracts from four numbers the dot products of `a` with four columns. The first column is x, and columns are
+// `across` apart. The four sums are independent, so the CPU overlaps them.
 static void subtract_dots(int64_t n, const double *a, int64_t a_step, const double *x, int64_t step, int64_t across,
                           double *y)
 {

@@ -2,10 +2,10 @@
 // make_op_table TABLE USES ROWS runs on the build machine. It writes USES (op_uses.h), the kernels and params of the
 // rows, for op_features.h. It writes ROWS (op_rows.h), the numbers of the rows that named_rows.inc does not list, and
 // each row's work number (TAPER_WORK_<id>, op_table.h). It writes TABLE (op_table.inc), the operator list as small
-// constant tables without pointers, which a process maps and never writes to. They are the compressed texts of schemas,
-// the rows, with numbers in place of the addresses of kernels and params, and a hash index of names. The rows of the
-// list are the only input, so a selective build (TAPER_OP_CONFIG) also has small tables. make_op_table --dump prints
-// the rows, to compare lists.
+// constant tables without pointers, which a process maps and never writes to. The tables are the compressed texts of
+// schemas, the rows, with numbers in place of the addresses of kernels and params, and a hash index of names. The rows
+// of the list are the only input, so a selective build (TAPER_OP_CONFIG) also has small tables. make_op_table --dump
+// prints the rows, to compare lists.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The hash of operator names. make_op_table.c uses it to write the index of names, and op_table.c to search in it. It
-// is FNV-1a (http://isthe.com/chongo/tech/comp/fnv).
+// The hash of operator names. make_op_table.c uses it to write the index of names, and op_table.c to search in it. The
+// hash is FNV-1a (http://isthe.com/chongo/tech/comp/fnv).
 #ifndef TAPER_OPS_NAME_HASH_H
 #define TAPER_OPS_NAME_HASH_H
 

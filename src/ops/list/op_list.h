@@ -20,7 +20,7 @@
 // A selective build with this row has the part `what` of the library (op_features.h).
 //
 //     FORM(id)
-// The row is the in-place variant of the row with this id, and has the same arguments. It is not an IN_PLACE( ),
+// The row is the in-place variant of the row with this id, and has the same arguments. The row is not an IN_PLACE( ),
 // because its kernel or facts differ.
 //
 //     ON_QUANTIZED(what, kernel)

@@ -65,7 +65,7 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Computes the cosines of m neighbouring lines, whose first elements are at a and b.
+// Computes the cosines of m neighbouring lines, whose first elements are at `a` and `b`.
 static void run_tile(const float_pair *p, const float *a, const float *b, size_t m, float *to)
 {
     taper_binary_f32_function *const mul = p->vector->binary[TAPER_BINARY_MUL][TAPER_OPERANDS_VV],

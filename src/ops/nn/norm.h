@@ -20,8 +20,8 @@ void taper_norm_merge(taper_norm *norm);
 // Computes the mean of channel c of sample n, and the sum of squared distances from this mean. Writes them at index [n
 // · channels + c].
 TAPER_MUST_USE taper_status taper_norm_planes(const taper_norm *norm, double *mean, double *squares);
-// Computes y = x · scale + shift. The coefficients of channel c of sample n are at [n · per_sample + c]. They are
-// floats for float32 tensors, and doubles for other dtypes.
+// Computes y = x · scale + shift. The coefficients of channel c of sample n are at [n · per_sample + c]. The
+// coefficients are floats for float32 tensors, and doubles for other dtypes.
 TAPER_MUST_USE taper_status taper_norm_affine(taper_run *run, const taper_norm *norm, const void *scale,
                                               const void *shift, int64_t per_sample);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The packed-weight objects of files that were prepared for XNNPACK, Vulkan or Metal. They remain as the file stores
-// them: objects of a torchbind class whose slot 0 is the pickled state, a tuple or a list. Each use checks the state.
+// The packed-weight objects of files that were prepared for XNNPACK, Vulkan or Metal. The objects remain as the file
+// stores them: objects of a torchbind class whose slot 0 is the pickled state, a tuple or a list. Each use checks the
+// state.
 #ifndef TAPER_OPS_PREPACKED_H
 #define TAPER_OPS_PREPACKED_H
 

@@ -58,8 +58,8 @@ TAPER_MUST_USE taper_status taper_resize_weighted(const taper_call *call, const 
                                                   const taper_volume *y, void *out, double zero, bool fused);
 // These functions interpolate linearly in two dimensions with vector kernels; axes[0] has size 1. taper_resize_bilinear
 // computes NHWC floats from NHWC floats, or planes of floats from either layout. taper_resize_bilinear_u8 computes NHWC
-// bytes. Both return TAPER_DECLINED if nothing was done. Builds with operators that interpolate contain them
-// (TAPER_INTERPOLATES).
+// bytes. Both return TAPER_DECLINED if nothing was done. Only builds with operators that interpolate
+// (TAPER_INTERPOLATES) contain these functions.
 TAPER_MUST_USE taper_status taper_resize_bilinear(taper_run *run, const taper_resize_axis *axes, const taper_volume *x,
                                                   const float *in, const taper_volume *y, float *out);
 TAPER_MUST_USE taper_status taper_resize_bilinear_u8(taper_run *run, const taper_resize_axis *axes,

@@ -44,7 +44,8 @@ TAPER_MUST_USE taper_status taper_qconv_open(taper_run *run, taper_object *objec
                                              taper_qconv_params *params);
 TAPER_MUST_USE taper_status taper_qembedding_open(taper_run *run, taper_object *object,
                                                   taper_qembedding_params *params);
-// These functions read argument `at` as packed parameters. If it has a wrong kind, the message names the argument.
+// These functions read argument `at` as packed parameters. If the argument has a wrong kind, the message names the
+// argument.
 TAPER_MUST_USE taper_status taper_arg_qlinear(const taper_call *call, size_t at, taper_qlinear_params *params);
 TAPER_MUST_USE taper_status taper_arg_qconv(const taper_call *call, size_t at, size_t rank, taper_qconv_params *params);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Loading and storing a group's lines, for one precision. fft_lines.c includes this file once for each precision. It
-// defines LINES_REAL (the type), LINES_NAME(x), LINES_KERNEL(cpu, x) (a function of the kernels), LINES_TO (copies
-// lines into the lanes) and LINES_OF (copies lanes into the lines).
+// Loading and storing a group's lines, for one precision. fft_lines.c includes this file once for each precision.
+// fft_lines.c defines LINES_REAL (the type), LINES_NAME(x), LINES_KERNEL(cpu, x) (a function of the kernels), LINES_TO
+// (copies lines into the lanes) and LINES_OF (copies lanes into the lines).
 
 // Returns how a group's lines are arranged in memory. Their numbers are reals or pairs, and number_step is the distance
 // between neighbouring numbers of a line, in numbers.

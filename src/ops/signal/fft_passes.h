@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The passes of a transform, for one precision and one number of lanes. fft_plan.c includes this file once for each
-// pair. It defines FFT_REAL (the type), FFT_LANES, FFT_NAME(x), FFT_PASS (the function for factors up to 5), FFT_TURN
-// (the function that multiplies points by roots) and FFT_LINES (calls fft_lines.c, and is false if the call did
-// nothing). Lanes are innermost, so every loop over them is a vector operation.
+// pair. fft_plan.c defines FFT_REAL (the type), FFT_LANES, FFT_NAME(x), FFT_PASS (the function for factors up to 5),
+// FFT_TURN (the function that multiplies points by roots) and FFT_LINES (calls fft_lines.c, and is false if the call
+// did nothing). Lanes are innermost, so every loop over them is a vector operation.
 //
 // A pass takes a factor f out of a length. It turns `blocks` transforms of length f * inner into blocks * f transforms
 // of length inner. The pass puts the transforms where the next pass expects them, and the last pass leaves the result

@@ -6,7 +6,7 @@
 #include "ops/engine/random.h"
 #include "ops/tensor/create.h"
 
-// A generator for a run that has none. It is a variable on the caller's stack.
+// A generator for a run that has none. The generator is a variable on the caller's stack.
 typedef struct taper_fresh_rng {
     taper_rng own;
 } taper_fresh_rng;

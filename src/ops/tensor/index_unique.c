@@ -15,8 +15,8 @@ typedef struct unique {
         // Owned tensors. order: the rows in sorted order, or NULL if they keep their order. starts: the index at which
         // each group begins.
         *starts;
-    // Owned, or NULL. For each key from `least` on, contains the number of its occurrences, and later the key's index
-    // among the unique keys.
+    // Table, owned, or NULL. It contains, for each key from `least` on, the number of the key's occurrences, and later
+    // the key's index among the unique keys.
     taper_tensor *table;
     int64_t width, count, found, least, values;
 } unique;

@@ -100,7 +100,7 @@ INTS(prod, 1, taper_wrap_mul(a, x), taper_wrap_mul(a, x))
 COMPLEX(prod, taper_c(1, 0), taper_c_mul(a, x), taper_c_mul(a, x))
 RECORD_RIC(prod, 1, 1, NONE, PRODUCT)
 
-// If a is NaN, no comparison is true, so the result is a.
+// If the accumulator `a` is NaN, no comparison is true, so the result is `a`.
 REALS(max, -INFINITY, x > a || x != x ? x : a, x > a || x != x ? x : a)
 INTS(max, INT64_MIN, x > a ? x : a, x > a ? x : a)
 RECORD_RI(max, -INFINITY, INT64_MIN, MOST, MOST)

@@ -12,8 +12,8 @@
 enum { LANES = 128, FEW = 4 };
 
 typedef struct scan_job scan_job;
-// Scans n lines that are `lane` bytes apart. Their elements are `step` bytes apart in x and y. The positions p have 8
-// bytes for each element of y.
+// Scans n lines that are `lane` bytes apart. Their elements are `step` bytes apart in x and y. `p` receives positions,
+// with 8 bytes for each element of y.
 typedef void scan_function(const scan_job *job, const char *x, char *y, char *p, size_t n);
 
 struct scan_job {

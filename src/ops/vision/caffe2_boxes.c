@@ -209,7 +209,7 @@ static double side_of(point a, point b, point p)
     return (b.x - a.x) * (p.y - a.y) - (b.y - a.y) * (p.x - a.x);
 }
 
-// Returns the area that two rotated boxes share. The polygon of a is cut by b's sides, one after the other.
+// Returns the area that two rotated boxes share. The polygon of `a` is cut by the sides of `b`, one after the other.
 static double shared_area(const float *a, const float *b)
 {
     point polygon[MOST_CORNERS], next[MOST_CORNERS], cut[4];

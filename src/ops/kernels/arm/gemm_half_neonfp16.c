@@ -99,8 +99,8 @@ TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, 
     }
 }
 
-// Computes sum += weights * x[lane]. It is in assembly, because gcc copies the lane before each use of the intrinsic.
-// Each lane is used twice, so the copies would add half of the number of instructions.
+// Computes sum += weights * x[lane]. The code is assembly, because gcc copies the lane before each use of the
+// intrinsic. Each lane is used twice, so the copies would add half of the number of instructions.
 #define FMLA(sum, weights, x, lane)                                                                                    \
     __asm__("fmla %0.8h, %1.8h, %2.h[" #lane "]" : "+w"(sum) : "w"(weights), "x"(x)) // x must be in registers 0 to 15
 

@@ -15,7 +15,7 @@ TAPER_TEMPLATE uint32x4_t pixels_of(const N *sums, float32x4_t scale, LIMITS lim
 }
 
 // ---- products: v0 to v3 are inputs of the four rows. v4 to v11 are weights of four inputs; each pair is loaded two
-// inputs before its use. It is in assembly because compilers move a tenth of the sums between registers and load
+// inputs before its use. The code is assembly because compilers move a tenth of the sums between registers and load
 // weights only just before their use.
 
 // clang-format off

@@ -14,7 +14,7 @@ TAPER_TEMPLATE uint32x4_t pixels_of(const N *sums, float32x4_t scale, LIMITS lim
 }
 
 // ---- products: q0 to q3 are inputs of the four rows. q4 to q7 are weights of four inputs; each pair is loaded two
-// inputs before its use. It is in assembly because compilers move sums between registers and load weights only just
+// inputs before its use. The code is assembly because compilers move sums between registers and load weights only just
 // before their use.
 
 // clang-format off

@@ -258,7 +258,7 @@ TAPER_TEMPLATE void copy_column(const __m512i from[2], __m512i to[2])
     to[1] = from[1];
 }
 
-// Computes the results of the four input rows at a, and stores them at `to`.
+// Computes the results of the four input rows at `a`, and stores the results at `to`.
 TAPER_TEMPLATE void make_two(const size_t count, const size_t half, const int plain, two_rows *j, const parts *part,
                              const uint8_t *const *a, size_t c, const uint8_t *edge, uint8_t *to)
 {

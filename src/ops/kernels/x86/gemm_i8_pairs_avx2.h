@@ -60,8 +60,9 @@ TAPER_TEMPLATE void two_products(const size_t nv, const uint8_t *p, const Q w[2]
     }
 }
 
-// Adds the products of a row's two groups and a step's weights. It is in assembly, because compilers move sums around
-// and keep one of them in memory, although all registers are needed. Weights without a register are read from memory.
+// Adds the products of a row's two groups and a step's weights. The code is assembly, because compilers move sums
+// around and keep one of the sums in memory, although all registers are needed. Weights without a register are read
+// from memory.
 TAPER_TEMPLATE void four_products(const size_t nv, const uint8_t *p, const uint8_t *q, const Q w[2], const Q v[2],
                                   const int8_t *last, Q one, S acc[2])
 {
