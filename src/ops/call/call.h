@@ -117,7 +117,7 @@ struct taper_call {
 
 // The bit of an operand that is a constant which no code changes: a number, a string, a tensor, a list, packed weights.
 #define TAPER_OPERAND_FIXED 0x20000000u
-// The register of the operand is emptied after the instruction, because no later instruction uses its value.
+// The bit of an operand whose register is emptied after the instruction, because no later instruction uses its value.
 #define TAPER_OPERAND_LAST 0x40000000u
 // Returns true if the argument is a constant of the program.
 static inline bool taper_arg_is_constant(const taper_call *call, size_t at)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The file has a header, the packs, and an index sorted by the hash of the names. Numbers are in the machine's own
-// format, and the header says which. Each pack has a hash of its bytes. A process compares the hash with the bytes
-// before it first uses the pack, unless an earlier process did so within a day and the file has not changed since then
+// format, which the header names. Each pack has a hash of its bytes. A process compares the hash with the bytes before
+// it first uses the pack, unless an earlier process did so within a day and the file has not changed since then
 // (packs_checked.h). So a damaged disk cannot cause wrong results.
 #include "ops/call/packs_file.h"
 

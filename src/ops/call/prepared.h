@@ -24,7 +24,7 @@ typedef taper_status (*taper_prepared_run)(taper_call *call, void *data);
 enum { TAPER_GUARD_RANK = 8 };
 typedef struct taper_guard {
     uint8_t tag, dtype, rank;
-    uint8_t memory; // kind of a tensor's memory: plain, readable past its end, a device's, or another kind
+    uint8_t memory; // kind of a tensor's memory: the library's, a device's, or another kind (memory_of in prepared.c)
     bool hidden_nhwc, quantized;
     uint32_t at;  // index of the argument
     double scale; // scale of a quantized tensor

@@ -8,7 +8,7 @@
 
 typedef struct taper_slabs { // before the first use, all members except the allocator must be zero
     const taper_allocator *allocator;
-    struct taper_slab *slabs; // list of slabs; new packs go to the first
+    struct taper_slab *slabs; // list of slabs; new packs go to the first slab
     size_t slab_bytes;        // size of the next slab, in bytes
     size_t bytes;             // number of bytes of the packs in all slabs
 } taper_slabs;

@@ -39,8 +39,8 @@ typedef struct taper_linear_rows {
     size_t y_step;
 } taper_linear_rows;
 
-// Computes the product. Returns TAPER_DECLINED, with nothing written, if the run is portable, if an argument does not
-// satisfy the conditions of the structs, or if there are no rows.
+// Computes the product. Returns TAPER_DECLINED, with nothing written, if call->run->portable is set, if an argument
+// does not satisfy the conditions of the structs, or if there are no rows.
 TAPER_MUST_USE taper_status taper_linear_rows_run(taper_call *call, const taper_linear_rows *rows);
 // Computes the product with weights that are packed already, by taper_linear_pack or by other code that packs panels of
 // the entry. The pack contains the bias. rows->weights is not read.

@@ -16,7 +16,7 @@ typedef struct taper_reduce_vector {
 // Largest number of rows for one call of taper_reduce_vector_rows.
 enum { TAPER_REDUCE_ROWS = 64 };
 
-// Fills *v. Returns false if there is no kernel, or the run is portable.
+// Fills *v. Returns false if there is no kernel, or if run->portable is set.
 bool taper_reduce_vector_find(taper_reduce_vector *v, const taper_run *run, taper_reduction kind);
 // Reduces n floats into *acc. Returns false, with *acc unchanged, if a float cannot represent the result: the sum
 // overflowed, or squares underflowed.

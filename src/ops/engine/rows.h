@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Operators on contiguous rows of floats, by the vector kernels and on the run's threads: softmax, layer norm, affine
-// maps, activations. The run must not be portable.
+// maps, activations. run->portable must be false: a portable run uses only the portable loops.
 #ifndef TAPER_OPS_ROWS_H
 #define TAPER_OPS_ROWS_H
 

@@ -86,7 +86,7 @@ TAPER_KERNEL(taper_op_dict_pop)
     taper_dict *dict = NULL;
     taper_val key = taper_val_none(), value = taper_val_none();
     TAPER_TRY(dict_and_key(call, &dict, &key));
-    // Charges for the removal, which inserts all other items again.
+    // Charges the run for the removal, which inserts all other items again.
     TAPER_TRY(taper_run_spend(call->run, dict->count * WORK_OF_AN_ITEM));
     if (!taper_dict_remove(dict, key, &value)) {
         if (code != TAPER_DICT_POP_DEFAULT) {

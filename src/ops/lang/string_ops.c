@@ -30,7 +30,7 @@ static taper_status new_string(taper_call *call, size_t length, taper_string **s
         return taper_fail(call->run->error, TAPER_ERROR_RESOURCE, "a string grows beyond %zu bytes",
                           TAPER_LIMIT_STRING_BYTES);
     }
-    TAPER_TRY(taper_run_spend(call->run, length / 4)); // charges for the bytes that the caller will write
+    TAPER_TRY(taper_run_spend(call->run, length / 4)); // charges the run for the bytes that the caller will write
     *string = taper_string_new(call->run->heap, NULL, length);
     if (*string == NULL) {
         return taper_fail_memory(call->run->error);

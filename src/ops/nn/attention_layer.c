@@ -123,8 +123,8 @@ static taper_status compute_layer(taper_call *call, encoder *layer, taper_tensor
     return status;
 }
 
-// Computes a batch of sequences of different lengths. Padding is ignored as a key, and the padding of the result gets
-// the mark of padding again (nested.h).
+// Computes a batch of sequences of different lengths. No position attends to the padding, and the padding of the result
+// gets the mark of padding again (nested.h).
 static taper_status compute_nested(taper_call *call, encoder *layer, taper_tensor *padding, taper_tensor **result)
 {
     taper_tensor *cleared = NULL;

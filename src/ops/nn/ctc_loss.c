@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Connectionist temporal classification: the negative log-likelihood of a sequence of labels under all its alignments
-// with the frames. It is computed by the forward recursion over the labels, with blanks between them.
+// with the frames. It is computed by the forward recursion over the labels, with blanks between them. The recursion
+// fills the table alpha, which has a logarithm of a probability for each frame and position.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -117,8 +118,8 @@ static taper_status check_targets(const taper_call *call, const ctc *c)
     return TAPER_OK;
 }
 
-// Reads log_probs, targets, input_lengths, target_lengths and blank. With `loss`, targets may have any integer dtype
-// and log_probs may lack the batch dimension.
+// Reads log_probs, targets, input_lengths, target_lengths and blank. If `loss` is set, targets may have any integer
+// dtype and log_probs may lack the batch dimension.
 static taper_status ctc_begin(const taper_call *call, ctc *c, bool loss)
 {
     taper_run *run = call->run;

@@ -158,7 +158,8 @@ static void find_taps(const grid_work *work, double px, double py, double pz, gr
     }
 }
 
-// Removes taps outside the image. In images, a weight that is not finite still makes the sum NaN.
+// Removes taps outside the image. Returns true if the sum must be NaN, because in an image a removed tap has a weight
+// that is not finite.
 static bool drop_outside(const grid_work *work, grid_taps *taps)
 {
     int64_t kept = 0;

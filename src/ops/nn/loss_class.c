@@ -399,8 +399,8 @@ static taper_status margin_end(taper_call *call, const class_work *work, const t
                              work->reduction == TAPER_REDUCE_MEAN ? sum / (double)work->samples : sum);
 }
 
-// Adds the amounts by which scores exceed -beyond, or their squares, for the classes from `c` to `end`. A NaN adds
-// nothing.
+// Adds the amounts by which scores exceed -beyond, or the squares of these amounts if `squared` is set, for the classes
+// from `c` to `end`. A NaN adds nothing.
 static double margins(const class_work *work, int64_t n, int64_t c, int64_t end, double beyond, bool squared)
 {
     enum { AT_ONCE = 512 };

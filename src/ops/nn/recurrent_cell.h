@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The arithmetic of recurrent cells for one type. recurrent_layer.c and quantized_recurrent.c include this file with
-// ELEMENT, NAME(x), EXP and TANH. Runs that are not portable compute float32 by recurrent_cells.h instead.
+// ELEMENT, NAME(x), EXP and TANH. A run whose `portable` is false computes float32 by recurrent_cells.h instead.
 
 static ELEMENT NAME(sigmoid)(ELEMENT x)
 {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The cells of recurrent networks in float32, by the vector kernels. The run must not be portable.
+// The cells of recurrent networks in float32, by the vector kernels. run->portable must be false: a portable run uses
+// only the portable loops.
 #ifndef TAPER_OPS_RECURRENT_CELLS_H
 #define TAPER_OPS_RECURRENT_CELLS_H
 

@@ -4,7 +4,8 @@
 // observers. The arithmetic is PyTorch's:
 //   q = int64(zero_point + rne(x * (1f / scale))), y = (clamp(q) - zero_point) * scale, with y in double precision.
 // A zero point that is a float is added before rounding. On x86 a number that does not fit into an int64 becomes the
-// smallest int64. For float64 inputs with integer zero points PyTorch's compiler removed that conversion.
+// smallest int64. For float64 inputs with integer zero points PyTorch's compiler removed the conversion to int64, so
+// such a number is clamped as a double.
 #include <inttypes.h>
 #include <math.h>
 

@@ -34,8 +34,8 @@ static taper_q_runs runs_of(const taper_tensor *t, const taper_quantizer *z)
     return runs;
 }
 
-// Returns the tensor (retained), or a copy in the format that its strides suggest. Also returns the strides of that
-// format.
+// Returns the tensor (retained) if it is dense in the format that its strides suggest, otherwise a copy in this format.
+// Also returns the strides of the format.
 static taper_status in_format(taper_run *run, taper_tensor *x, taper_tensor **plain, int64_t *strides)
 {
     const bool planes = taper_tensor_suggests_channels_last(x);
@@ -262,7 +262,7 @@ static taper_status range_of_numbers(const taper_call *call, taper_tensor *x, ta
     return TAPER_OK;
 }
 
-// Computes quantize_per_tensor_dynamic(self, dtype, reduce_range). QNNPACK does not reduce the range.
+// Computes quantize_per_tensor_dynamic(self, dtype, reduce_range). reduce_range has no effect, as in QNNPACK.
 TAPER_KERNEL(taper_op_quantize_per_tensor_dynamic)
 {
     taper_tensor *x, *y;

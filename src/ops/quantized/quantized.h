@@ -64,13 +64,13 @@ static inline float taper_q_dequantize_wide(float scale, int64_t zero_point, int
 inline int64_t taper_q_requantize(int32_t acc, float multiplier, int64_t zero_point, taper_q_range range)
 {
     const float rounded = nearbyintf((float)acc * multiplier);
-    // A NaN becomes the smallest integer, as in the vectors of x86.
+    // A NaN becomes the smallest integer, as in the vector instructions of x86.
     const int64_t q = (rounded >= 32767.0f ? 32767 : rounded > -32768.0f ? (int64_t)rounded : -32768) + zero_point;
     return taper_q_clamp(q, range);
 }
 
-// Converts a sum for elementwise operators. Nothing saturates before the zero point is added. In vectors a number that
-// does not fit into an int32 becomes the smallest int32, and sums of qint32 wrap around.
+// Converts a sum for elementwise operators. Nothing saturates before the zero point is added. If `wide` is set, a
+// number that does not fit into an int32 becomes the smallest int32, and sums of qint32 wrap around.
 inline int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier, int64_t zero_point, bool wide)
 {
     const float rounded = nearbyintf((float)acc * multiplier);
@@ -121,8 +121,8 @@ TAPER_MUST_USE taper_status taper_arg_uniform(const taper_call *call, size_t at,
 // Fails unless scale is positive and finite and zero_point is within dtype's range.
 TAPER_MUST_USE taper_status taper_q_check(taper_dtype dtype, double scale, int64_t zero_point, taper_error *error);
 // Computes scale and zero point for numbers from least to most, extended to contain 0, over the integers of the range.
-// The zero point is computed from the end with the smaller error. If `symmetric` is set, the zero point is in the
-// middle of the range if there are numbers on both sides of 0.
+// The zero point is computed from the end of the range at which its error is smaller. If `symmetric` is set, the zero
+// point is in the middle of the range if there are numbers on both sides of 0.
 void taper_q_span(float least, float most, taper_q_range range, bool symmetric, double *scale, int64_t *zero_point);
 // Reads arguments `at` and `at` + 1, the scale and zero point of a result, and checks them.
 TAPER_MUST_USE taper_status taper_arg_qparams(const taper_call *call, size_t at, taper_dtype dtype, double *scale,

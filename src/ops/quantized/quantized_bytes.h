@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantizes floats to bytes and back by the vector kernels, per tensor and per channel, on the run's threads. The
-// formulas in quantized.h give the same results, to the last bit. The run must not be portable.
+// formulas in quantized.h give the same results, to the last bit. run->portable must be false: a portable run uses only
+// the portable loops.
 #ifndef TAPER_OPS_QUANTIZED_BYTES_H
 #define TAPER_OPS_QUANTIZED_BYTES_H
 

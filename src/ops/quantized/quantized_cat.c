@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Concatenation of quantized tensors. Elements are dequantized and quantized to the result's scale and zero point.
-// Channels-last tensors that are joined along the channels are computed as in PyTorch's vectors, and copied if the
-// quantizers agree.
+// Channels-last tensors that are joined along the channels are computed as in PyTorch's vector loops (quantized.h). If
+// the quantizers agree, these tensors are copied.
 #include <inttypes.h>
 
 #include "ir/tensor.h"

@@ -68,7 +68,7 @@ typedef struct fused_form {
     float ratio;
 } fused_form;
 
-// Shrinks the range, step by step, at the end where less precision is lost, and keeps the best range.
+// Shrinks the range, step by step, at the end where less precision is lost, and keeps the range with the smallest loss.
 static taper_status shrink_range(taper_run *run, const float *row, int64_t count, const fused_form *form,
                                  float_range *range)
 {

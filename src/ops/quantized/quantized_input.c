@@ -97,7 +97,7 @@ static taper_status floats_of(taper_run *run, taper_tensor *tensor, taper_tensor
     return taper_run_copy(run, *plain, tensor);
 }
 
-// Quantizes floats to bytes by the input's scale and zero point. An infinity becomes the first or the last byte.
+// Quantizes floats to bytes by the input's scale and zero point. Infinity becomes 255, and -infinity becomes 0.
 static taper_status quantize_floats(taper_run *run, const taper_tensor *plain, taper_q_input *input)
 {
     const taper_q_range range = taper_q_range_of(TAPER_QU8);

@@ -25,7 +25,7 @@ taper_i8_layer taper_i8_layer_of(void *pack, size_t places);
 
 // Returns true if every zero point of the weights is 0. The reference code computes layers with other zero points.
 bool taper_i8_is_symmetric(const taper_tensor *weight);
-// Fills the key of a pack of these tensors. numbers[0] is set; the other numbers belong to the caller.
+// Fills the key of a pack of these tensors, including its numbers[0]. The caller sets the other numbers of the key.
 void taper_i8_pack_key(const void *kind, taper_tensor *weight, taper_tensor *bias, taper_pack_request *request);
 // Fills weight_scale and bias for 0 <= c < channels. The entry for channel c is at index place_of(context, c).
 void taper_i8_fill_channels(const taper_i8_layer *layer, const taper_tensor *weight, const taper_tensor *bias,

@@ -26,8 +26,8 @@ static int64_t gate_count(taper_rnn_kind kind)
 
 // ---- one step
 
-// Computes one step. x has the rows of all gates that the layer of the input computed. The function overwrites them. y
-// is scratch memory of equal size.
+// Computes one step. x has the rows of all gates that the layer of the input computed, and is overwritten. y is scratch
+// memory of equal size.
 static taper_status run_step(taper_call *call, taper_rnn_kind kind, const taper_qcell_params *params, int64_t rows,
                              float *x, float *y, taper_tensor *h, float *c)
 {

@@ -10,8 +10,8 @@
 
 enum { MOST = 8 };
 
-// Runs a kernel as the functional overload of its operator. It does not use the row of that operator, because a
-// selective build may lack the row.
+// Runs a kernel as the functional overload of its operator. It does not use that operator's row in the operator list,
+// because a selective build may lack the row.
 static taper_status run_kernel(taper_run *run, taper_kernel kernel, taper_val *args, size_t count, taper_val *ret)
 {
     static const taper_op no_row;

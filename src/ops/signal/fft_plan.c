@@ -376,7 +376,7 @@ void taper_fft_end(taper_fft *fft)
 
 taper_status taper_fft_group_run(const taper_fft *fft, const taper_fft_group *group)
 {
-    // Charges for loading and storing; the passes charge for themselves.
+    // Charges the run for loading and storing. Each pass of the transform charges the run itself.
     TAPER_TRY(taper_run_spend(fft->run, fft->n * fft->lanes * 10));
     if (fft->wide && fft->lanes == 1) {
         group_f64x1(fft, group);

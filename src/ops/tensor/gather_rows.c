@@ -147,8 +147,8 @@ static void rows_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns the dimension that rows extend along: the last one. If that dimension is short and the order does not matter,
-// it returns a dimension that is long enough for a call per row.
+// Returns the dimension that rows extend along: the last one. If that dimension is short, and the order of the elements
+// does not matter (it matters in a scatter), the function returns a dimension that is long enough for a call per row.
 static size_t row_dimension(const gather_dims *dims, bool scatter)
 {
     enum { SHORT = 16 };

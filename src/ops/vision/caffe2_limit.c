@@ -76,7 +76,7 @@ static taper_status one_class(const taper_call *call, limit_work *w, size_t firs
     const float *scores = w->scores + first * w->classes + column;
     const float *boxes = w->boxes + first * w->row_boxes + box_column(w, j);
     size_t count = 0;
-    TAPER_TRY(taper_run_spend(call->run, rows * 100)); // charges for sorting
+    TAPER_TRY(taper_run_spend(call->run, rows * 100)); // charges the run for sorting
     for (size_t i = 0; i < rows; i++) {
         if (scores[i * w->classes] > (float)w->score_threshold) {
             w->order[count++] = (int32_t)i;

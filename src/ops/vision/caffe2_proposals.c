@@ -135,7 +135,7 @@ static taper_status generate(taper_call *call, taper_box_scratch *scratch)
     p.kept = kept;
     p.counts = counts;
     for (int64_t i = 0; i < p.images; i++) {
-        TAPER_TRY(taper_run_spend(call->run, p.total * 200)); // charges for sorting and transforming
+        TAPER_TRY(taper_run_spend(call->run, p.total * 200)); // charges the run for sorting and transforming
         TAPER_TRY(one_image(call, &p, i));
     }
     taper_tensor *rois, *probabilities;
