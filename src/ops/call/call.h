@@ -245,8 +245,8 @@ enum { TAPER_WORK_PIECE = 1 << 24, TAPER_WORK_BETWEEN = 1 << 22 };
 TAPER_MUST_USE taper_status taper_run_spend(taper_run *run, uint64_t work);
 // Does what taper_run_spend does, for a loop that cannot return a status. Returns false if the loop must stop.
 bool taper_run_goes_on(taper_run *run, uint64_t work);
-// Calls taper_run_goes_on every 256 elements. It is for the condition of a loop over slow elements, for which a loop of
-// pieces is not worth it.
+// Charges the run for 256 elements at every 256th element i, by taper_run_goes_on. Returns false if the loop must stop.
+// Use it as the condition of a loop over slow elements, for which a loop of pieces is not worth it.
 inline bool taper_run_step(taper_run *run, int64_t i, uint64_t work)
 {
     enum { EACH = 256 };

@@ -288,7 +288,8 @@ static bool put(output *out, const void *data, size_t size)
     return taper_kept_write(&out->writer, data, size);
 }
 
-// Writes the bytes that kernels may read past the end, and the padding up to the next pack.
+// Writes the bytes that kernels may read past the end, and the padding up to the next pack. Returns false if writing
+// fails.
 static bool pad(output *out)
 {
     static const char zeros[TAPER_OVERREAD + TAPER_ALIGNMENT];

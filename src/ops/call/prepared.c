@@ -21,7 +21,8 @@ static uint8_t memory_of(const taper_tensor *tensor)
 
 // ---- guards
 
-// Lists of ints are usually sizes. Other lists are not compared.
+// Writes a list of ints, which are usually sizes, into the guard. Returns false for longer lists and for other lists,
+// which are not compared.
 static bool make_of_list(taper_guard *g, const taper_list *list)
 {
     if (list->count > 2 * TAPER_GUARD_RANK) {

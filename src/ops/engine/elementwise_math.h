@@ -164,7 +164,7 @@ static inline float taper_polygammaf(float n, float x)
 
 // ---- integers: two's complement, never undefined
 
-// A division or remainder by zero sets args->zero_division. Division by -1 does not overflow.
+// A division or remainder by zero sets args->zero_division and gives 0. Division by -1 does not overflow.
 static inline int64_t taper_int_div(int64_t a, int64_t b, taper_ew_args *args)
 {
     args->zero_division = args->zero_division || b == 0;

@@ -63,7 +63,8 @@ static bool choose_unary(const taper_ew_op *op, const taper_ew_args *args, taper
     return loop->unary != NULL && (op->kernel != 1 + TAPER_UNARY_CLAMP || loop->numbers[0] <= loop->numbers[1]);
 }
 
-// Chooses the binary kernel for operands of this kind: two vectors, or a vector and a scalar.
+// Chooses the binary kernel for operands of this kind: two vectors, or a vector and a scalar. Returns false if there is
+// none.
 static bool choose_binary(const taper_ew_op *op, const taper_ew_args *args, taper_operands operands,
                           taper_ew_vector_loop *loop)
 {

@@ -166,8 +166,9 @@ static bool shares_right(const taper_gemm_batch *batch)
     return true;
 }
 
-// Other kernels multiply larger matrices of floats faster than these kernels. With few rows, sums along contiguous rows
-// of the transposed right matrix take less time than panels.
+// Returns true if the kernels of this file are the fastest for `count` such products. Other kernels multiply larger
+// matrices of floats faster. With few rows, sums along contiguous rows of the transposed right matrix take less time
+// than panels.
 static bool fits(const taper_run *run, const taper_gemm *g, double count)
 {
     const double work = (double)g->m * (double)g->n * (double)g->k;

@@ -45,7 +45,8 @@ TAPER_MUST_USE taper_status taper_like_strides(const taper_tensor *tensor, int64
 // *clone.
 TAPER_MUST_USE taper_status taper_view_clone(taper_run *run, const taper_tensor *tensor, int64_t format,
                                              taper_tensor **clone);
-// Makes an uninitialized contiguous tensor with these sizes and with the dtype and the quantizer of `tensor`.
+// Makes an uninitialized tensor with these sizes and strides (NULL: contiguous), and with the dtype and the quantizer
+// of `tensor`.
 TAPER_MUST_USE taper_status taper_tensor_like(taper_heap *heap, const taper_tensor *tensor, size_t rank,
                                               const int64_t *sizes, const int64_t *strides, taper_tensor **result,
                                               taper_error *error);

@@ -185,7 +185,8 @@ static expression *read_unary(reader *r)
     return e;
 }
 
-// Reads operands that are joined by one of two signs, which stand for operators of two arguments.
+// Reads operands that are joined by two signs, such as + and -, which stand for the operators `first` and `second` of
+// two arguments. Returns the tree of all operands.
 static expression *read_joined(reader *r, expression *(*operand)(reader *), const char *signs, const char *first,
                                const char *second)
 {

@@ -25,6 +25,7 @@ static bool add_label(char *labels, char label)
 }
 
 // Writes the labels that occur once, in the order of the alphabet, as the result of an equation without an arrow.
+// Returns false if the labels are too many.
 static bool imply_result(equation *e)
 {
     unsigned char counts[128] = {0};

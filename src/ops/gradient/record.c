@@ -356,7 +356,7 @@ static taper_status save_places(const taper_call *call, taper_tape_node *node)
     return TAPER_OK;
 }
 
-// A tensor, or a result without tensors, has one output; a list has one output for each item.
+// Returns the number of outputs: one for each item of a list with tensors, and one for each other result.
 static size_t count_outputs(const taper_call *call)
 {
     size_t count = 0;
@@ -410,7 +410,7 @@ static taper_status set_base(const taper_call *call, taper_tape_call *noted)
     noted->node = NULL;
     taper_status status = taper_history_set(base, &node->head.head, 0, call->run->error);
     if (status == TAPER_OK) {
-        // Marks the view's history as out of date, because the history follows from the base
+        // Marks the view's history as out of date: the next reader makes a new one from the history of the base
         self->history->version = self->storage->version - 1;
         self->history->written = true;
     }

@@ -111,7 +111,8 @@ static inline bool taper_steps_is_none(const taper_steps *s, size_t at)
     return s->args[at].tag == TAPER_NONE;
 }
 int64_t taper_steps_int_or(const taper_steps *s, size_t at, int64_t otherwise); // `otherwise` for None
-// The number may have any type of real numbers. For any other value the sequence fails.
+// Returns argument `at` as a double. The argument may have any type of real numbers. For any other value the sequence
+// fails.
 double taper_steps_double(taper_steps *s, size_t at);
 double taper_steps_double_or(taper_steps *s, size_t at, double otherwise);
 

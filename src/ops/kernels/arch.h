@@ -11,10 +11,10 @@
 #include "ops/list/op_config.h"
 #include "platform/isa.h"
 
-// A kernel's body is one TAPER_TEMPLATE with the tile sizes as arguments; each tile calls it with constants. Loops over
-// the tile are marked TAPER_UNROLL, so that the accumulators become registers. A kernel of last resort
-// (TAPER_LAST_RESORT_KERNEL: a scalar kernel in a build that requires a better instruction set) remains a function with
-// loops.
+// A kernel's body is one TAPER_TEMPLATE with the tile sizes as arguments. The function of each tile (TAPER_INSTANCE)
+// calls it with constants. Loops over the tile are marked TAPER_UNROLL, so that the accumulators become registers. A
+// kernel of last resort (TAPER_LAST_RESORT_KERNEL: a scalar kernel in a build that requires a better instruction set)
+// remains a function with loops.
 #ifdef TAPER_LAST_RESORT_KERNEL
 #define TAPER_TEMPLATE static inline
 #else

@@ -84,8 +84,8 @@ typedef struct adding {
 } adding; // parameters of a method of adding products
 #endif
 
-// Adds the products of a tap's groups. A single row has ku partial sums, because the latency of the dot product would
-// limit one sum.
+// Adds the products of a tap's groups. Returns the address after their weights. A single row has ku partial sums,
+// because the latency of the dot product would limit one sum.
 TAPER_TEMPLATE const int8_t *add_products(const size_t mr, const size_t nv, const size_t ku, const uint8_t *const *p,
                                           const int8_t *w, size_t groups, S acc[MR_MAX][2], S part[3][2])
 {

@@ -15,7 +15,7 @@ const taper_gemm_entry *taper_gemm_select(uint64_t cpu, taper_precision precisio
 const taper_dwconv_entry *taper_dwconv_f32_select(uint64_t cpu, size_t kernel, size_t stride);
 const taper_dwconv_taps_entry *taper_dwconv_taps_f32_select(uint64_t cpu);
 const taper_vector_entry *taper_vector_f32_select(uint64_t cpu);
-// outputs is the number of outputs of a tile's side: 4 or 2. For stride 2 it must be 4.
+// Returns an entry whose tiles have this number of outputs on a side: 4 or 2. For stride 2 it must be 4.
 const taper_winograd_entry *taper_winograd_f32_select(uint64_t cpu, size_t outputs, size_t stride);
 const taper_planar_entry *taper_planar_f32_select(uint64_t cpu);
 const taper_gemm_i8_entry *taper_gemm_i8_select(uint64_t cpu);

@@ -104,7 +104,7 @@ TAPER_TEMPLATE double d_log(double x)
     double y = D_FMA(n, 6.93147180369123816490e-01, f - (half - low));
     y = x == 0 ? -INFINITY : y;
     y = x < 0 ? NAN : y;
-    return x <= 0x1.fffffffffffffp1023 ? y : x; // for infinity and NaN the other branch gives the result
+    return x <= 0x1.fffffffffffffp1023 ? y : x; // infinity and NaN are their own logarithms
 }
 TAPER_TEMPLATE double d_log1p(double x)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Elementwise arithmetic in the tensors' own dtype: integers of every width, bools, complex numbers in single
 // precision, doubles, and operators on floats that vector_f32.h lacks. The operators' own loops (ops/math), which
-// compute in the widest type of a class, give the same results, except for the rounding of complex numbers.
+// compute in the widest type of a class of dtypes, give the same results, except for the rounding of complex numbers.
 //
 // The loops are plain C that the compiler vectorizes, once for each instruction set. n is a multiple of
 // TAPER_NATIVE_STEP, so that loops have no remaining elements. Only the elements that the arguments name are read or

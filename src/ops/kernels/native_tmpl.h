@@ -22,7 +22,8 @@
 #define VECTORIZED
 #endif
 
-// Tests if a shift is less than the number of bits of W; reduces a shift modulo that number.
+// The first macro tests if a shift is less than the number of bits of W. The second macro reduces a shift modulo that
+// number.
 #define TAPER_NATIVE_IN_WORD(y, W) ((W)(y) < sizeof(W) * 8)
 #define TAPER_NATIVE_BITS(y, W) ((W)(y) & (sizeof(W) * 8 - 1))
 
@@ -136,11 +137,12 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_polar(double radius, double a
 TAPER_NATIVES(NATIVE)
 #undef NATIVE
 
-// The quotient of two integers of less than 32 bits, divided as doubles, is never rounded up to an integer, because its
-// distance to the integer is larger than a double's last place. Quotients of integers of up to 16 bits, divided as
-// floats, are not rounded up to an integer either. If a step (TAPER_NATIVE_STEP elements) has wider integers, its
-// elements are divided one by one. The elements of a step with the smallest int64 are also divided one by one, because
-// the quotient of that number and -1 overflows.
+// Returns true if the elements of a step (TAPER_NATIVE_STEP elements) may be divided as doubles; otherwise they are
+// divided one by one. The quotient of two integers of less than 32 bits, divided as doubles, is never rounded up to an
+// integer, because its distance to the integer is larger than a double's last place. Quotients of integers of up to 16
+// bits, divided as floats, are not rounded up to an integer either. A step with wider integers does not fit. A step
+// with the smallest int32 as a dividend does not fit either, because the quotient of that number and -1 does not fit
+// into an int32.
 static bool fits(const int64_t *a, const int64_t *b)
 {
     int64_t beyond = 0;

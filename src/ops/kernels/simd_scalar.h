@@ -2,7 +2,7 @@
 // The vector functions that the _tmpl.h files use, in plain C with one lane.
 //
 // A template is written with these functions. One file per instruction set includes it, after one of the simd_*.h.
-//   V is a vector of VN floats, VI of VN 32-bit integers, VM the result of a comparison, VT the first n lanes
+//   V is a vector of VN floats, VI of VN 32-bit integers, VM the result of a comparison, VT selects the first n lanes
 //   v_load_t and v_store_t access only the lanes of VT; v_load_t sets the others to 0
 //   v_load_over is v_load_t, or loads SIMD_OVER_READ bytes more if masked loads are slow
 //   v_min and v_max return the second operand if either is NaN (SIMD_MAX_KEEPS_NAN: return NaN)

@@ -85,7 +85,8 @@ SUM_OF(abs, plus_abs)
 #include "ops/kernels/vector_f32_sums_tmpl.h"
 #undef SUM_OF
 
-// Defines an extreme. If an element is NaN, the result is NaN.
+// Defines the functions of a maximum or minimum: for a row, and for rows column by column. If an element is NaN, the
+// result is NaN.
 #define EXTREME_OF(name, start, better, beats, across)                                                                 \
     static float fold_##name(size_t n, const float *x)                                                                 \
     {                                                                                                                  \

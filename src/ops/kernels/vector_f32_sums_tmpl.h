@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of vector_f32_fold_tmpl.h: sums without NaN, and distances.
+// Part of vector_f32_fold_tmpl.h: sums that leave out NaN, and distances.
 #ifndef TAPER_OPS_KERNELS_VECTOR_F32_SUMS_TMPL_H
 #define TAPER_OPS_KERNELS_VECTOR_F32_SUMS_TMPL_H
 

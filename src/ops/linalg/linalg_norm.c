@@ -37,7 +37,7 @@ static taper_status read_norm(const taper_linalg *w, size_t at, norm *order)
     return TAPER_OK;
 }
 
-// Returns the larger (or smaller, by the order) of a and b; a NaN is kept
+// Returns the larger of a and b, or the smaller one if order.least is set. A NaN is kept. If `first` is set, returns b.
 static double better(norm order, bool first, double a, double b)
 {
     return first || b != b ? b : a != a ? a : order.least == (b < a) ? b : a;

@@ -382,7 +382,7 @@ static void print_rare(const char *name, const uint16_t *values, const uint16_t 
     printf("{UINT16_MAX, 0}};\n");
 }
 
-// Prints a line for each row, including the variants.
+// Prints a line for each row, including the variants. Returns 0, or 1 if printing failed.
 static int dump(void)
 {
     for (size_t i = 0; i < row_count; i++) {

@@ -122,8 +122,8 @@ static unsigned next_symbol(const uint8_t **at)
     return symbol;
 }
 
-// Expands a symbol. Symbols consist of earlier symbols. The tables are made by the build, so the depth of this
-// recursion is bounded.
+// Writes the letters of a symbol to `to`, and returns the address after them. Symbols consist of earlier symbols. The
+// tables are made by the build, so the depth of this recursion is bounded.
 static char *expand(char *to, unsigned symbol)
 {
     if (pairs[symbol][1] == LETTER) {

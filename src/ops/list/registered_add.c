@@ -18,7 +18,7 @@ static taper_status bad(const char *schema, const char *why, taper_error *error)
 
 enum { LONGEST = 2000 }; // largest number of characters in a schema
 
-// Finds mistakes that the parser of our own schemas does not expect.
+// Finds mistakes that the parser of our own schemas does not expect. Returns what is wrong with the text, or NULL.
 static const char *bad_text(const char *text)
 {
     enum { DIGITS = 2 };

@@ -37,8 +37,9 @@ static inline float taper_pool_divisor(const taper_pool_planes *job, const taper
                                 : (float)(d->taps * h->taps * w->taps);
 }
 
-// Pools many small planes together, one in each lane of a vector (pool_narrow.c). This is faster than row by row if
-// rows are shorter than vectors. job->windows must be set.
+// taper_pool_narrow_run pools many small planes together, one in each lane of a vector (pool_narrow.c).
+// taper_pool_is_narrow returns true if this is faster than row by row, because rows are shorter than vectors.
+// job->windows must be set.
 bool taper_pool_is_narrow(const taper_pool_planes *job);
 TAPER_MUST_USE taper_status taper_pool_narrow_run(taper_run *run, const taper_pool_planes *job);
 

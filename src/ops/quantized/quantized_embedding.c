@@ -238,8 +238,8 @@ static taper_status find_row(taper_run *run, const table *t, const lookup *l, in
     return TAPER_OK;
 }
 
-// The first bag starts at the first index, even if the first offset is not 0. Only the lengths of bags come from the
-// offsets.
+// Returns the number of indices in the bag. Only these numbers come from the offsets: the first bag starts at the first
+// index, even if the first offset is not 0.
 static int64_t bag_length(const lookup *l, int64_t bag)
 {
     if (l->offsets == NULL) {

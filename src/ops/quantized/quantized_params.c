@@ -231,7 +231,8 @@ static bool one_int(taper_val value, int64_t *number)
 
 enum { MOST_CONFIG = 1 + 4 * TAPER_CONV_RANK + 2 };
 
-// Reads a list of ints, a list of tensors of one int, or a vector.
+// Reads a list of ints, a list of tensors of one int, or a vector of ints. Returns false for other values, and for more
+// than `most` ints.
 static bool read_ints(taper_val value, size_t most, int64_t *numbers, size_t *count)
 {
     if (value.tag == TAPER_TENSOR) {

@@ -16,8 +16,8 @@ typedef struct lines_layout {
     size_t distance, step; // distance between lines, and between numbers of a line, both in reals
 } lines_layout;
 
-// Chooses the kernel of the instruction set whose vectors hold eight floats, if the CPU has this instruction set: wider
-// vectors would be half empty.
+// Returns a kernel that transposes floats: if possible the kernel of an instruction set whose vectors hold eight
+// floats, because wider vectors would be half empty.
 static taper_transpose_f32_function *transpose_of(uint64_t cpu)
 {
     for (size_t i = 0; taper_vector_f32_entry(i) != NULL; i++) {

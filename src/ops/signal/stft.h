@@ -15,8 +15,8 @@ typedef struct taper_frames {
 // Reads and checks arguments 1 to 4: n_fft, hop_length, win_length and window. `back` is true for istft, whose
 // hop_length must not exceed win_length. f->normalized is not changed.
 TAPER_MUST_USE taper_status taper_stft_frames(const taper_call *call, taper_frames *f, bool back);
-// Makes a new tensor of n_fft numbers of this dtype. The window is in its middle, or win_length times the number 1 if
-// no window is given; zeros are around it. The caller releases it.
+// Makes a new tensor of n_fft numbers of this dtype. Its middle is the window, or win_length ones if no window is
+// given. The other numbers are zeros. The caller releases it.
 TAPER_MUST_USE taper_status taper_stft_window(taper_run *run, const taper_frames *f, taper_dtype dtype,
                                               taper_tensor **window);
 

@@ -53,10 +53,10 @@ taper_tensor *taper_compose_div_number(taper_compose *c, taper_tensor *a, double
 // Returns x[..., start:end, ...]. Negative positions count from the end, as in Python. An open end is INT64_MAX.
 taper_tensor *taper_compose_slice(taper_compose *c, taper_tensor *x, size_t dim, int64_t start, int64_t end);
 taper_tensor *taper_compose_select(taper_compose *c, taper_tensor *x, size_t dim, int64_t index);
-// Reshapes x to these sizes.
+// Returns x reshaped to these sizes.
 taper_tensor *taper_compose_reshape(taper_compose *c, taper_tensor *x, size_t rank, const int64_t *sizes);
 taper_tensor *taper_compose_sum(taper_compose *c, taper_tensor *x, size_t dim);
-// Concatenates the tensors along dim. Entries that are NULL are left out.
+// Returns the concatenation of the tensors along dim. Entries that are NULL are left out.
 taper_tensor *taper_compose_cat(taper_compose *c, size_t count, taper_tensor *const *tensors, size_t dim);
 
 #endif

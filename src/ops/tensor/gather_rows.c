@@ -103,7 +103,7 @@ static row_function *find_row(const taper_gather *g)
     return find_joined(g);
 }
 
-// The row has one index, and its elements are contiguous.
+// Moves a row of n contiguous elements that has one index. Returns false if the index is out of bounds.
 static bool line(const gather_job *job, const int64_t *index, char *table, char *other, size_t n)
 {
     const int64_t item = (int64_t)job->g.item;

@@ -194,8 +194,8 @@ static taper_status make_offsets(taper_run *run, index_plan *plan)
     return TAPER_OK;
 }
 
-// Compares dimensions a and b of the result by the operands' strides. PyTorch iterates in this order, which decides the
-// result's strides.
+// Returns -1 if dimension a of the result belongs inside dimension b by the operands' strides, 1 if it belongs outside,
+// and 0 if the strides do not decide. PyTorch iterates in this order, which decides the result's strides.
 static int order_of(const index_plan *plan, const int64_t *source, const int64_t (*indices)[TAPER_MAX_RANK], size_t a,
                     size_t b)
 {

@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_TENSOR_INDEX_ADVANCED_LINES_H
 #define TAPER_OPS_TENSOR_INDEX_ADVANCED_LINES_H
 
-// Gathers each line of the result from one line of self. The indexed dimensions must be the last ones, so that no block
-// of dimensions follows them.
+// Gathers each line of the result from one line of self. Returns true, with the outcome in *status, if it did the work.
+// It needs the indexed dimensions to be the last ones, so that no block of dimensions follows them.
 static bool gather_lines(taper_run *run, const index_plan *plan, const block *b, const taper_tensor *self, size_t item,
                          taper_tensor *result, taper_status *status)
 {

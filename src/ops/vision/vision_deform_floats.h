@@ -62,7 +62,7 @@ static void fill_columns(const deform_work *work, int64_t n, int64_t place, size
 }
 
 // Computes the whole operator in float. Returns TAPER_DECLINED, with nothing written, for other dtypes, for weights in
-// another order, and in portable runs.
+// another order, and if run->portable is set.
 static taper_status run_floats(taper_run *run, const deform_work *work)
 {
     const taper_volume *w = &work->weight;

@@ -77,8 +77,8 @@ typedef struct strip {
 #define PRODUCTS(W, ...) PRODUCTS_##W(__VA_ARGS__)
 #define ZEROS(...) ZERO_FOUR(__VA_ARGS__)
 #define WEIGHTS(W, ...) MOVE(W, "ld1", __VA_ARGS__, "[x14], %[panel]")
-// Loads the weights of one of eight values of k. With few rows the loads limit the speed, and plain instructions are
-// the fastest.
+// Loads the weights of one of eight values of k. With few rows the loads limit the speed, and plain loads (SINGLES:
+// ldr, PAIRS: ldp) are faster than WEIGHTS (ld1).
 #define SINGLES(W, k, ...) SINGLES_##W(k, __VA_ARGS__)
 #define SINGLES_16(k, r0, r1, r2, r3) SINGLE(r0, k, 0) SINGLE(r1, k, 1) SINGLE(r2, k, 2) SINGLE(r3, k, 3)
 #define SINGLES_8(k, r0, r1, r2, r3) SINGLE(r0, k, 0) SINGLE(r1, k, 1)

@@ -64,7 +64,8 @@ static void round_rows(block *b, size_t mr, const float *const *rows, size_t dep
 
 // ---- tiles
 
-// Adds the sums of halves to the floats of C, and clamps the results if they are complete.
+// Adds the sums of halves to the floats of C, and clamps the results if `clamps` is set, which means that they are
+// complete.
 TAPER_TEMPLATE void add_halves(const size_t mr, const size_t nv, const call *t, float16x8_t acc[MR_MAX][2], places p,
                                bool clamps)
 {

@@ -32,7 +32,7 @@
 #define SUMS(r) [c##r##0] "+w"(acc[r][0]), [c##r##1] "+w"(acc[r][1]), [p##r] "+r"(p[r])
 #define TAKEN "q0", "q1", "q2", "q3", "q12", "q13", "q14", "q15", "cc", "memory"
 
-// Adds the products of 4 * n elements of k.
+// Adds the products of 4 * n elements of k. Returns the address after their weights.
 TAPER_TEMPLATE const float *fours(const size_t mr, const float **p, const float *w, size_t n, V acc[MR_MAX][2])
 {
     if (mr == 4)

@@ -35,8 +35,9 @@ size_t taper_dwconv_i8_places(const taper_dwconv_i8_entry *entry, size_t channel
     return whole + (left > 0 ? taper_dwconv_i8_piece(entry->block, entry->least, left) : 0);
 }
 
-// Kernels with 128-bit registers keep the channels in order. In wider registers, unpacking works within each 128 bits:
-// the first register has the first four channels of each 16, the next register the following four.
+// Returns the channel's index in the kernel's own order. Kernels with 128-bit registers keep the channels in order. In
+// wider registers, unpacking works within each 128 bits: the first register has the first four channels of each 16, the
+// next register the following four.
 size_t taper_dwconv_i8_place(const taper_dwconv_i8_entry *entry, size_t channels, size_t channel)
 {
     const size_t first = channel / entry->block * entry->block, c = channel - first;

@@ -289,7 +289,8 @@ static void run_vectors(const taper_gemm_i8 *job)
 }
 #endif
 
-// Uses the kernel for vectors if K is not larger than a step, because the kernel for vectors is then faster.
+// Uses the kernel for vectors if K is not larger than a step, because the kernel for vectors is then faster. Otherwise
+// returns 0, with nothing done.
 int taper_gemm_i8_rows_amx(const taper_gemm_i8 *job)
 {
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)

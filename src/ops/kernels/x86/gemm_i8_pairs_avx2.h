@@ -404,7 +404,8 @@ static void run_strip(const taper_gemm_i8 *job, strip_function *const functions[
     functions[few ? BYTES : WORDS](&t, &way);
 }
 
-// Chooses how the products of windows are added. The rows of windows are `step` bytes apart.
+// Returns the method by which the products of windows are added, PLAIN or BYTES, and sets its parameters in *way. The
+// rows of windows are `step` bytes apart.
 static size_t way_of_windows(const taper_gemm_i8 *t, size_t step, adding *way)
 {
     bool any = false;
