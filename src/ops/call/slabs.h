@@ -15,7 +15,7 @@ typedef struct taper_slabs { // before the first use, all members except the all
 
 // Returns memory aligned to TAPER_ALIGNMENT, with TAPER_OVERREAD bytes after it, or NULL if memory is missing.
 void *taper_slabs_alloc(taper_slabs *slabs, size_t bytes);
-// Call this before the first write to allocated memory, which may then become large pages.
+// Requests large pages for the memory at data. Call this before the first write to the memory.
 void taper_slabs_touch(const taper_slabs *slabs, const void *data, size_t bytes);
 // Frees the memory that taper_slabs_alloc returned last.
 void taper_slabs_undo(taper_slabs *slabs, const void *data);

@@ -183,8 +183,9 @@ static double gamma_prefactor(double a, double x)
     return exp(a * log(x) - x - lgamma(a));
 }
 
-// The series and the continued fraction end when a step changes the result by less than `enough` of its value. The
-// series adds four terms with one division.
+// Computes the lower incomplete gamma function, divided by gamma(a), by its series. The series, and the continued
+// fraction below, end when a step changes the result by less than `enough` of its value. The series adds four terms
+// with one division.
 static double gamma_series(double a, double x, double enough)
 {
     double sum = 1 / a, term = sum;

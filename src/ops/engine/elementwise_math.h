@@ -149,8 +149,8 @@ TAPER_MATH_FLOAT1(taper_ndtri)
 TAPER_MATH_FLOAT1(taper_log_ndtr)
 TAPER_MATH_FLOAT2(taper_logaddexp)
 TAPER_MATH_FLOAT2(taper_logaddexp2)
-// The reflection formula is computed in single precision. Near the poles sin(pi x) then has the value that PyTorch's
-// rounding gives it.
+// Returns the polygamma function of order n. The reflection formula is computed in single precision. Near the poles
+// sin(pi x) then has the value that PyTorch's rounding gives it.
 static inline float taper_polygammaf(float n, float x)
 {
     if (n == 1 && x < 0.5f) {

@@ -104,8 +104,8 @@ bool taper_broadcast_shapes(size_t a_rank, const int64_t *a, size_t b_rank, cons
 bool taper_broadcast_strides(const taper_tensor *tensor, size_t rank, const int64_t *sizes, int64_t *strides);
 
 // ---- products of tensors: c[..., m, n] = a[..., m, k] b[..., k, n]
-// a, b and c have equal ranks, 2 or more, and equal working dtypes. The batch sizes of `a` and `b` equal those of `c`,
-// or are 1. The caller has checked the sizes.
+// Computes the product into c. a, b and c have equal ranks, 2 or more, and equal working dtypes. The batch sizes of `a`
+// and `b` equal those of `c`, or are 1. The caller has checked the sizes.
 TAPER_MUST_USE taper_status taper_product_into(taper_run *run, const taper_tensor *a, const taper_tensor *b,
                                                taper_tensor *c);
 // Computes the product of `a` and `b` into a new contiguous tensor, in the working dtype of `a`.

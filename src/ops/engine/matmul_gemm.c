@@ -53,7 +53,7 @@ typedef taper_tile_u64 tile_function_u64;
     }
 PLAIN_TILE(f32, float)
 
-// The real and imaginary parts of an element are neighbours.
+// Computes a product of complex matrices without packing. The real and imaginary parts of an element are neighbours.
 static void simple_c128(taper_run *run, const taper_gemm *gemm)
 {
     for (int64_t i = 0; i < gemm->m; i++) {

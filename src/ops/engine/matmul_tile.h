@@ -45,7 +45,8 @@ static void NAME(pack_b)(ELEMENT *out, const ELEMENT *b, int64_t row, int64_t co
     }
 }
 
-// `pack` has space for a block of `a`, followed by a block of `b`.
+// Computes the product block by block, and each block tile by tile. `pack` has space for a block of `a`, followed by a
+// block of `b`.
 static inline void NAME(tiled)(taper_run *run, const taper_gemm *gemm, ELEMENT *pack, NAME(tile_function) * tile)
 {
     const ELEMENT *a = gemm->a, *b = gemm->b;

@@ -19,7 +19,7 @@ static taper_step_value convolved(taper_steps *s, const taper_step_value *args)
                       args[8]);
 }
 
-// A convolution with any number of dimensions. The input may lack the batch dimension.
+// Composes a convolution with any number of dimensions. The input may lack the batch dimension.
 TAPER_STEPS_KERNEL(taper_op_conv_steps)
 {
     const taper_tensor *const input = s->args[0].as.tensor, *const weight = s->args[1].as.tensor;
@@ -40,8 +40,8 @@ TAPER_STEPS_KERNEL(taper_op_conv_steps)
     return taper_steps_ret(s, 0, single ? TAPER_STEP(s, aten_squeeze_dim, result, TAPER_STEP_INT(0)) : result);
 }
 
-// A convolution whose padding is "same" or "valid". If the padding is odd, "same" pads one element more at the end than
-// at the start.
+// Composes a convolution whose padding is "same" or "valid". If the padding is odd, "same" pads one element more at the
+// end than at the start.
 TAPER_STEPS_KERNEL(taper_op_conv_padding_steps)
 {
     const taper_tensor *const weight = s->args[1].as.tensor;
@@ -128,8 +128,9 @@ static taper_step_value fold_groups(taper_steps *s, taper_step_value value, int6
     return taper_step_reshape(s, value, folded, rank);
 }
 
-// The gradient of the weight: the input, with its channels as the batch, convolved with the gradient, with the batch as
-// its channels. A stride of the convolution becomes a dilation. A transposed convolution exchanges input and gradient.
+// Returns the gradient of the weight: the input, with its channels as the batch, convolved with the gradient, with the
+// batch as its channels. A stride of the convolution becomes a dilation. A transposed convolution exchanges input and
+// gradient.
 static taper_step_value weight_gradient(taper_steps *s, const geometry *g)
 {
     const taper_tensor *const weight = s->args[2].as.tensor;
@@ -146,7 +147,7 @@ static taper_step_value weight_gradient(taper_steps *s, const geometry *g)
     return taper_step_transpose(s, product, 0, 1);
 }
 
-// The gradients of a convolution as steps, for gradients of gradients.
+// Computes the gradients of a convolution as steps, for gradients of gradients.
 static taper_status gradients_in_steps(taper_steps *s)
 {
     const taper_tensor *const weight = s->args[2].as.tensor, *const grad = s->args[0].as.tensor;

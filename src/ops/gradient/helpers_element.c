@@ -10,7 +10,8 @@ static taper_step_value without(taper_steps *s, taper_step_value grad, taper_ste
     return TAPER_STEP(s, aten_masked_fill_Scalar, grad, mask, TAPER_STEP_INT(0));
 }
 
-// The gradient is 0 for x below eps or above 1 - eps. Without eps, the gradient is NaN for x below 0 or above 1.
+// Computes the gradient of logit. It is 0 for x below eps or above 1 - eps. Without eps, it is NaN for x below 0 or
+// above 1.
 TAPER_STEPS_KERNEL(taper_op_logit_gradient)
 {
     const bool limited = !taper_steps_is_none(s, 2);
@@ -54,7 +55,7 @@ TAPER_STEPS_KERNEL(taper_op_clamp_gradients)
     return s->status;
 }
 
-// A quotient that is rounded has the gradient 0.
+// Computes the gradients of div with a rounding mode. A quotient that is rounded has the gradient 0.
 TAPER_STEPS_KERNEL(taper_op_div_mode_gradients)
 {
     const taper_step_value grad = &s->args[0], self = &s->args[1], other = &s->args[2];
@@ -76,7 +77,7 @@ TAPER_STEPS_KERNEL(taper_op_div_mode_scalar_gradient)
                                                       : TAPER_STEP(s, aten_div_Scalar, &s->args[0], &s->args[1]));
 }
 
-// The sum of digamma(x - i / 2) for i from 0 to p - 1.
+// Computes the gradient of mvlgamma, whose derivative is the sum of digamma(x - i / 2) for i from 0 to p - 1.
 TAPER_STEPS_KERNEL(taper_op_mvlgamma_gradient)
 {
     const int64_t p = taper_steps_int(s, 2);
@@ -89,7 +90,7 @@ TAPER_STEPS_KERNEL(taper_op_mvlgamma_gradient)
     return taper_steps_ret(s, 0, taper_step_mul(s, &s->args[0], slope));
 }
 
-// The derivative of the modified Bessel function i1, which is i0 - i1 / x. The derivative is 1/2 at 0.
+// Computes the derivative of the modified Bessel function i1, which is i0 - i1 / x, and 1/2 at 0.
 TAPER_STEPS_KERNEL(taper_op_bessel_slope)
 {
     const bool scaled = taper_steps_bool(s, 3);
@@ -117,8 +118,8 @@ TAPER_STEPS_KERNEL(taper_op_angle_gradient)
         TAPER_STEP(s, aten_complex, taper_step_neg(s, taper_step_mul(s, scaled, im)), taper_step_mul(s, scaled, re)));
 }
 
-// The gradient of x / |x|: the part of grad that is perpendicular to x, divided by |x|. The gradient is 0 for real
-// numbers.
+// Computes the gradient of x / |x|: the part of grad that is perpendicular to x, divided by |x|. The gradient is 0 for
+// real numbers.
 TAPER_STEPS_KERNEL(taper_op_sgn_gradient)
 {
     const taper_step_value grad = &s->args[0], x = &s->args[1], direction = &s->args[2];
@@ -185,7 +186,7 @@ static taper_step_value bags_of(taper_steps *s, int64_t *bags)
     return made;
 }
 
-// The sum of the rows of each bag, or the mean of them.
+// Returns the sum of the rows of each bag, or their mean.
 static taper_step_value summed_bags(taper_steps *s, int64_t mode, int64_t padding)
 {
     const taper_tensor *const weight = s->args[0].as.tensor;

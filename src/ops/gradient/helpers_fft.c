@@ -119,7 +119,7 @@ TAPER_STEPS_KERNEL(taper_op_not_flag)
     return taper_steps_ret(s, 0, taper_step_bool(!flag));
 }
 
-// The gradient of a transform of real numbers. The outputs that such a transform omits have the gradient 0.
+// Computes the gradient of a transform of real numbers. The outputs that such a transform omits have the gradient 0.
 TAPER_STEPS_KERNEL(taper_op_r2c_gradient)
 {
     const taper_tensor *const self = s->args[1].as.tensor;
@@ -133,7 +133,8 @@ TAPER_STEPS_KERNEL(taper_op_r2c_gradient)
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_real, found));
 }
 
-// The gradient of a transform to real numbers. An input that represents two conjugate numbers has twice the gradient.
+// Computes the gradient of a transform to real numbers. An input that represents two conjugate numbers has twice the
+// gradient.
 TAPER_STEPS_KERNEL(taper_op_c2r_gradient)
 {
     int64_t dims[TAPER_MAX_RANK];

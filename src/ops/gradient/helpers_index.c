@@ -2,9 +2,9 @@
 // Operators of gradients of indexing, repetitions and cumulative products.
 #include "ops/gradient/steps_math.h"
 
-// d/dx_k of the cumulative product p_i is p_i / x_k for i >= k. Products over other elements are computed without a
-// division, so that zeros give no NaN: for each k, the sum over i of grad_i times the product of all other elements up
-// to i.
+// Computes the gradient of cumprod. d/dx_k of the cumulative product p_i is p_i / x_k for i >= k. Products over other
+// elements are computed without a division, so that zeros give no NaN: for each k, the sum over i of grad_i times the
+// product of all other elements up to i.
 TAPER_STEPS_KERNEL(taper_op_cumprod_gradient)
 {
     const taper_tensor *const like = s->args[1].as.tensor;
@@ -51,9 +51,9 @@ static taper_step_value places_of(taper_steps *s, int64_t extent, taper_step_val
     return TAPER_STEP(s, aten_reshape, places, taper_steps_ints(s, (int64_t[]){-1}, 1));
 }
 
-// The gradient of as_strided. Several elements of the result may be one element of the storage, so gradients are added
-// up at the places of the storage, and the gradient of self is then taken from these places. If several elements of
-// self are one element of the storage, they share its gradient, as in PyTorch.
+// Computes the gradient of as_strided. Several elements of the result may be one element of the storage, so gradients
+// are added up at the places of the storage, and the gradient of self is then taken from these places. If several
+// elements of self are one element of the storage, they share its gradient, as in PyTorch.
 TAPER_STEPS_KERNEL(taper_op_strided_gradient)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK], last;

@@ -17,7 +17,7 @@ TAPER_STEPS_KERNEL(taper_op_within)
     return taper_steps_ret(s, 0, grad);
 }
 
-// The derivative of x * sigmoid(x) is s * (1 + x * (1 - s)) with s = sigmoid(x).
+// Computes the gradient of silu. The derivative of x * sigmoid(x) is s * (1 + x * (1 - s)) with s = sigmoid(x).
 TAPER_STEPS_KERNEL(taper_op_silu_gradient)
 {
     const taper_step_value self = &s->args[1], sigmoid = TAPER_STEP(s, aten_sigmoid, self);
@@ -28,7 +28,7 @@ TAPER_STEPS_KERNEL(taper_op_silu_gradient)
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_mul_Tensor, &s->args[0], slope));
 }
 
-// The derivative of x * t with t = tanh(softplus(x)) is t + x * sigmoid(x) * (1 - t^2).
+// Computes the gradient of mish. The derivative of x * t with t = tanh(softplus(x)) is t + x * sigmoid(x) * (1 - t^2).
 TAPER_STEPS_KERNEL(taper_op_mish_gradient)
 {
     const taper_step_value self = &s->args[1];
@@ -79,8 +79,8 @@ TAPER_STEPS_KERNEL(taper_op_gelu_gradient)
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_mul_Tensor, &s->args[0], slope));
 }
 
-// The operator itself makes the mask from a tensor of ones, so that the random numbers equal those that a run without
-// gradients draws.
+// Composes dropout as a product with a mask. The dropout operator itself makes the mask from a tensor of ones, so that
+// the random numbers equal those that a run without gradients draws.
 TAPER_STEPS_KERNEL(taper_op_dropout_steps)
 {
     const bool train = taper_steps_bool(s, 2);
@@ -107,7 +107,7 @@ TAPER_STEPS_KERNEL(taper_op_loss_scale)
 
 // ---- layers
 
-// With xhat = (x - mean) / deviation and g = grad * weight the gradient of x is
+// Computes the gradients of layer norm. With xhat = (x - mean) / deviation and g = grad * weight, the gradient of x is
 // (g - mean(g) - xhat * mean(g * xhat)) / deviation, with means over the normalized dimensions.
 TAPER_STEPS_KERNEL(taper_op_layer_norm_gradients)
 {
@@ -165,7 +165,7 @@ static taper_step_value fitted(taper_steps *s, taper_step_value gradient, taper_
     return TAPER_STEP(s, taper_sum_to, gradient, own);
 }
 
-// The gradients of tensordot: both tensors become matrices with the contracted dimensions together.
+// Computes the gradients of tensordot: both tensors become matrices with the contracted dimensions together.
 TAPER_STEPS_KERNEL(taper_op_tensordot_gradients)
 {
     const taper_tensor *const tensors[2] = {s->args[1].as.tensor, s->args[2].as.tensor};

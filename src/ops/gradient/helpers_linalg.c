@@ -138,7 +138,7 @@ static int64_t columns_of(const taper_tensor *t)
     return t != NULL && t->rank >= 1 ? t->sizes[t->rank - 1] : 0;
 }
 
-// The gradient of P^T A for a square A = P L U.
+// Returns the gradient of P^T A for a square A = P L U.
 static taper_step_value square_lu(taper_steps *s, taper_step_value grad_l, taper_step_value grad_u, taper_step_value l,
                                   taper_step_value u)
 {
@@ -231,8 +231,8 @@ TAPER_STEPS_KERNEL(taper_op_lu_solve_steps)
 
 // ---- QR
 
-// For A with at least as many rows as columns: [gQ + Q sym(triu(gR R^H - Q^H gQ))] R^-H, where sym completes a triangle
-// to a Hermitian matrix.
+// Returns the gradient of an A with at least as many rows as columns: [gQ + Q sym(triu(gR R^H - Q^H gQ))] R^-H, where
+// sym completes a triangle to a Hermitian matrix.
 static taper_step_value tall_qr(taper_steps *s, taper_step_value grad_q, taper_step_value grad_r, taper_step_value q,
                                 taper_step_value r)
 {
@@ -367,7 +367,7 @@ static taper_step_value adjugate(taper_steps *s, taper_step_value a, taper_step_
     return n % 2 == 0 ? taper_step_neg(s, m) : m;
 }
 
-// The gradient of a determinant is the adjoint of the adjugate: det(A) inv(A), unless A is singular.
+// Computes the gradient of a determinant. It is the adjoint of the adjugate: det(A) inv(A), unless A is singular.
 TAPER_STEPS_KERNEL(taper_op_det_gradient)
 {
     const taper_tensor *const matrix = s->args[1].as.tensor;

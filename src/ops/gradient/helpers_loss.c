@@ -197,7 +197,7 @@ static taper_step_value class_weights(taper_steps *s, taper_step_value weight, c
     return taper_step_reshape(s, weight, sizes, self->rank);
 }
 
-// The target gives the probability of each class.
+// Returns the loss for a target that gives the probability of each class.
 static taper_step_value cross_entropy_of_probabilities(taper_steps *s, taper_step_value logs, int64_t dim,
                                                        double smoothing, int64_t reduction)
 {
@@ -274,7 +274,7 @@ TAPER_STEPS_KERNEL(taper_op_multi_margin_steps)
     return ret_reduced(s, loss, 5);
 }
 
-// The classes of a row end at the first negative target.
+// Composes multilabel_margin_loss. The classes of a row end at the first negative target.
 TAPER_STEPS_KERNEL(taper_op_multilabel_margin_steps)
 {
     const taper_tensor *const self = s->args[0].as.tensor;

@@ -278,7 +278,7 @@ TAPER_STEPS_KERNEL(taper_op_bilinear_steps)
     return taper_steps_ret(s, 0, value);
 }
 
-// The mask that hides later keys from a query, as a tensor of zeros and -inf.
+// Returns the mask that hides later keys from a query, as a tensor of zeros and -inf.
 static taper_step_value causal_mask(taper_steps *s, taper_step_value scores)
 {
     const taper_tensor *const t = taper_steps_tensor(s, scores);

@@ -100,7 +100,7 @@ TAPER_STEPS_KERNEL(taper_op_unpool)
     return taper_steps_ret(s, 0, taper_step_like(s, sum, self));
 }
 
-// The gradient of max_unpool: the elements of the gradient at the indices.
+// Computes the gradient of max_unpool: the elements of the gradient at the indices.
 TAPER_STEPS_KERNEL(taper_op_repool)
 {
     const taper_tensor *const grad = s->args[0].as.tensor, *const indices = s->args[1].as.tensor;

@@ -30,7 +30,7 @@ static taper_step_value rows_of(taper_steps *s, taper_step_value value)
     return TAPER_STEP(s, aten_reshape, value, taper_steps_ints(s, (int64_t[]){rows, columns}, 2));
 }
 
-// The gradients of matmul. Vectors become matrices of one row or column.
+// Computes the gradients of matmul. Vectors become matrices of one row or column.
 TAPER_STEPS_KERNEL(taper_op_matmul_gradients)
 {
     const taper_tensor *const self = s->args[1].as.tensor, *const other = s->args[2].as.tensor;
@@ -99,7 +99,8 @@ static taper_step_value products_before(taper_steps *s, taper_step_value self, i
     return TAPER_STEP(s, aten_cumprod, shifted, d);
 }
 
-// The gradient of prod: for each element the product of the other elements, which stays correct if elements are zero.
+// Computes the gradient of prod: for each element the product of the other elements, which stays correct if elements
+// are zero.
 TAPER_STEPS_KERNEL(taper_op_prod_gradient)
 {
     int64_t dim = taper_steps_int_or(s, 3, 0);
@@ -154,7 +155,8 @@ static taper_step_value zero_where_zero(taper_steps *s, taper_step_value value, 
     return TAPER_STEP(s, aten_masked_fill_Scalar, value, zero, TAPER_STEP_INT(0));
 }
 
-// The gradient of a p-norm, 0 where the norm is 0. Formulas: norm_backward of PyTorch's FunctionsManual.cpp.
+// Computes the gradient of a p-norm, which is 0 where the norm is 0. Formulas: norm_backward of PyTorch's
+// FunctionsManual.cpp.
 TAPER_STEPS_KERNEL(taper_op_norm_gradient)
 {
     const taper_step_value self = &s->args[1];

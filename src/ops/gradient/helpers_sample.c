@@ -44,7 +44,8 @@ static taper_step_value padded(taper_steps *s, const sampler *g, taper_step_valu
     return g->padding == PAD_BORDER ? clamped(s, x, size) : g->padding == PAD_REFLECTION ? reflected(s, g, x, size) : x;
 }
 
-// The cubic convolution with a = -3/4, for distances up to 1 and from 1 to 2.
+// These functions return the kernel of the cubic convolution with a = -3/4: near_weight for distances up to 1,
+// far_weight for distances from 1 to 2.
 static taper_step_value near_weight(taper_steps *s, taper_step_value t)
 {
     taper_step_value value = taper_step_shift(s, taper_step_scale(s, t, 1.25), -2.25);

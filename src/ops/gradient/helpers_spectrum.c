@@ -122,7 +122,8 @@ TAPER_STEPS_KERNEL(taper_op_old_svd_steps)
 
 // ---- functions of matrices
 
-// The exponential of [[A^H, G], [0, A^H]] has the gradient as its upper right block.
+// Computes the gradient of the matrix exponential: the upper right block of the exponential of [[A^H, G], [0, A^H]],
+// where G is the given gradient.
 TAPER_STEPS_KERNEL(taper_op_matrix_exp_gradient)
 {
     const int64_t n = columns_of(s->args[1].as.tensor);
@@ -158,8 +159,8 @@ TAPER_STEPS_KERNEL(taper_op_matrix_power_steps)
     return taper_steps_ret(s, 0, n == 1 ? TAPER_STEP(s, aten_clone, result) : result);
 }
 
-// With P the pseudoinverse and G the adjoint of its gradient: -(P G P)^H + (I - A P) G P P^H + P^H P G (I - P A), with
-// the products in an order that suits the shape of A.
+// Computes the gradient of pinv. With P the pseudoinverse and G the adjoint of its gradient, it is -(P G P)^H + (I - A
+// P) G P P^H + P^H P G (I - P A), with the products in an order that suits the shape of A.
 TAPER_STEPS_KERNEL(taper_op_pinv_gradient)
 {
     const taper_step_value p = &s->args[1], a = &s->args[2];
@@ -193,7 +194,7 @@ TAPER_STEPS_KERNEL(taper_op_lstsq_steps)
 
 enum { NUCLEAR = 'n', FROBENIUS = 'f', OF_NUMBER = 0 };
 
-// The norm of the matrices in two dimensions. The norm is given by a number (`order`) or by a name.
+// Returns the norm of the matrices in two dimensions. The norm is given by a number (`order`) or by a name.
 static taper_step_value matrix_norm(taper_steps *s, taper_step_value x, int name, double order, const int64_t *given,
                                     bool keep)
 {
@@ -270,7 +271,7 @@ TAPER_STEPS_KERNEL(taper_op_matrix_norm_named)
     return taper_steps_ret(s, 0, matrix_norm(s, &s->args[0], name_of(name), 0, dims, keep));
 }
 
-// A norm of vectors or matrices, for the dimensions that are given.
+// Computes a norm of vectors, or of matrices if two dimensions and an order are given.
 static taper_status any_norm(taper_steps *s, int name, bool has_order, double order)
 {
     const taper_tensor *const self = s->args[0].as.tensor;

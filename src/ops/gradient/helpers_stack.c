@@ -164,7 +164,8 @@ TAPER_STEPS_KERNEL(taper_op_shift_steps)
         TAPER_STEP(s, aten_roll, &s->args[0], taper_steps_ints(s, shifts, count), taper_steps_ints(s, dims, count)));
 }
 
-// The gradient of Tensor.unfold: the gradient of an element is the sum of its gradients in all windows that contain it.
+// Computes the gradient of Tensor.unfold: the gradient of an element is the sum of its gradients in all windows that
+// contain it.
 TAPER_STEPS_KERNEL(taper_op_unfold_gradient)
 {
     const taper_tensor *const self = s->args[1].as.tensor;
@@ -281,7 +282,8 @@ TAPER_STEPS_KERNEL(taper_op_diff_steps)
     return taper_steps_ret(s, 0, times == 0 && count == 0 ? TAPER_STEP(s, aten_clone, value) : value);
 }
 
-// Differences of neighbours along one dimension, divided by their distance. Order 2 uses three elements at the ends.
+// Returns the differences of neighbours along one dimension, divided by their distance. Order 2 uses three elements at
+// the ends.
 static taper_step_value slope_along(taper_steps *s, taper_step_value x, int64_t dim, double width, int64_t order)
 {
     const taper_tensor *const t = taper_steps_tensor(s, x);
@@ -307,7 +309,7 @@ static taper_step_value slope_along(taper_steps *s, taper_step_value x, int64_t 
     return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_step_int(s, dim));
 }
 
-// The differences at places that need not be equally far from each other.
+// Returns the slopes at places that need not be equally far from each other.
 static taper_step_value slope_at(taper_steps *s, taper_step_value x, int64_t dim, taper_step_value places,
                                  int64_t order)
 {
@@ -346,7 +348,7 @@ static taper_step_value slope_at(taper_steps *s, taper_step_value x, int64_t dim
     return TAPER_STEP(s, aten_cat, taper_steps_list(s, parts, 3), taper_step_int(s, dim));
 }
 
-// torch.gradient. The spacing is one number, one number for each dimension, or the places in each dimension.
+// Computes torch.gradient. The spacing is one number, one number for each dimension, or the places in each dimension.
 static taper_status gradient(taper_steps *s)
 {
     const taper_tensor *const self = s->args[0].as.tensor;

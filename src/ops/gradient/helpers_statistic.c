@@ -219,7 +219,7 @@ TAPER_STEPS_KERNEL(taper_op_trapezoid_steps)
 
 // ---- reductions by index
 
-// scatter with a named reduction: the same as scatter_reduce that includes the elements of self.
+// Composes scatter with a named reduction, which does what scatter_reduce does with include_self.
 TAPER_STEPS_KERNEL(taper_op_scatter_named)
 {
     const taper_string *const name = s->args[4].as.string;
@@ -271,7 +271,7 @@ static void prod_gradients(taper_steps *s, const reduction *r, taper_step_value 
                             taper_step_div(s, gathered(s, r, taper_step_mul(s, r->grad, r->result)), safe));
 }
 
-// The elements that are equal to the extremum share its gradient.
+// Computes the gradients of extrema: the elements that are equal to the extremum share its gradient.
 static void extremum_gradients(taper_steps *s, const reduction *r, taper_step_value *self, taper_step_value *src)
 {
     const taper_step_value own =
@@ -309,7 +309,7 @@ TAPER_STEPS_KERNEL(taper_op_scatter_reduce_gradients)
     return taper_steps_ret(s, 1, src);
 }
 
-// The gradients of index_reduce: one index selects a whole slice.
+// Computes the gradients of index_reduce: one index selects a whole slice.
 TAPER_STEPS_KERNEL(taper_op_index_reduce_gradients)
 {
     const taper_tensor *const source = s->args[4].as.tensor;

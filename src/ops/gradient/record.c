@@ -384,7 +384,7 @@ static taper_status set_results(const taper_call *call, taper_tape_node *node)
     return TAPER_OK;
 }
 
-// After a write to a view: gives the view's base a node that contains the node of the write.
+// Gives the base of a view, after a write to the view, a node that contains the node of the write.
 static taper_status set_base(const taper_call *call, taper_tape_call *noted)
 {
     taper_tensor *const self = call->args[0].as.tensor, *const base = self->history->base;

@@ -173,7 +173,7 @@ TAPER_TEMPLATE void end_tile(const size_t mr, const size_t nv, size_t real, cons
     }
 }
 
-// The summand is usually not in the cache, so it is prefetched while products are added.
+// Prefetches the tile's summand, which is usually not in the cache, while products are added.
 TAPER_TEMPLATE void fetch_summand(const call *t, const float *add)
 {
 #ifdef FETCH_SUMMAND

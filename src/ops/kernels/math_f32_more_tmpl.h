@@ -108,7 +108,7 @@ TAPER_TEMPLATE V v_acos(V x)
     return v_pick(small, v_from_quarter(r), v_pick(v_less(x, v_set(0.0f)), v_from_half(twice), twice));
 }
 
-// tan(r + n pi / 2) is tan(r), or -1 / tan(r) for odd n. x has the same range as for v_sin_turned.
+// Returns tan(x), with x = r + n pi / 2: tan(r), or -1 / tan(r) for odd n. x has the same range as for v_sin_turned.
 TAPER_TEMPLATE V v_tan_turned(V x)
 {
     const V magic = v_set(12582912.0f), t = v_fma(x, v_set(0.636619772f), magic), n = v_sub(t, magic);

@@ -105,9 +105,9 @@ TAPER_TEMPLATE V v_erf(V x)
     return v_pick(v_less(a, v_set(1.0f)), small, large);
 }
 
-// gelu is x/2 (1 + erf(x / sqrt 2)). With a = |x| this is x/2 erfc(a / sqrt 2) for negative x, and x/2 (2 - erfc(a /
-// sqrt 2)) for other x. erfc is 2 to the power of a polynomial in `a`. The polynomial fits erfc down to 6e-8, which is
-// enough because erfc is only a factor of x/2. The exponent is in [-41, 0], so 2^n is one factor.
+// Returns gelu(x), which is x/2 (1 + erf(x / sqrt 2)). With a = |x| this is x/2 erfc(a / sqrt 2) for negative x, and
+// x/2 (2 - erfc(a / sqrt 2)) for other x. erfc is 2 to the power of a polynomial in `a`. The polynomial fits erfc down
+// to 6e-8, which is enough because erfc is only a factor of x/2. The exponent is in [-41, 0], so 2^n is one factor.
 TAPER_TEMPLATE V v_gelu(V x)
 {
     const V a = v_abs(x), y = v_min(v_set(7.07106781f), a), half = v_mul(x, v_set(0.5f));

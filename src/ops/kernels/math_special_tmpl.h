@@ -228,8 +228,8 @@ TAPER_TEMPLATE double s_trigamma_right(double z)
     series = D_FMA(series, s, 1.0 / 6);
     return shift + v + 0.5 * s + series * s * v;
 }
-// For x below 1/2 the function uses the reflection formula in single precision, as PyTorch does. `sine` is the sine of
-// the rounded pi x.
+// Returns the trigamma function of x. For x below 1/2 it uses the reflection formula in single precision, as PyTorch
+// does. `sine` is the sine of the rounded pi x.
 TAPER_TEMPLATE float s_trigamma(float x, float sine)
 {
     const float right = (float)s_trigamma_right((double)(x < 0.5f ? 1 - (double)x : (double)x));

@@ -11,7 +11,8 @@
 
 // ---- halves
 
-// bf16 is a constant argument. With a pointer to a function instead, compilers would perhaps not inline the call.
+// Loads VN halves as floats. bf16 is a constant argument. With a pointer to a function instead, compilers would perhaps
+// not inline the call.
 TAPER_TEMPLATE V widen_half(const bool bf16, const uint16_t *p)
 {
     return bf16 ? v_widen_bf16(p) : v_widen_fp16(p);

@@ -90,7 +90,8 @@ TAPER_TEMPLATE taper_native_pair taper_native_wide_quotient(taper_native_pair x,
     const double a = (double)x.re, b = (double)x.im, c = (double)y.re, d = (double)y.im, norm = c * c + d * d;
     return (taper_native_pair){(float)((a * c + b * d) / norm), (float)((b * c - a * d) / norm)};
 }
-// For an angle of 0 the imaginary part is 0, even if the radius is infinite.
+// Returns the complex number with this radius and angle. For an angle of 0 the imaginary part is 0, even if the radius
+// is infinite.
 TAPER_TEMPLATE taper_native_pair taper_native_polar(float radius, float angle)
 {
     return (taper_native_pair){radius * v_sin_turned(angle, 0.5f), radius * v_sin_turned(angle, 0.0f)};

@@ -203,7 +203,7 @@ TAPER_TEMPLATE V v_even(V a, V b)
     const __m256d mixed = _mm256_castps_pd(_mm256_shuffle_ps(a, b, 0x88));
     return _mm256_castpd_ps(_mm256_permute4x64_pd(mixed, 0xd8));
 }
-// Lane i of the k-th stored vector is element (8k + i) / 3 of a, b or c.
+// Stores a[0] b[0] c[0] a[1] b[1] … as three vectors: lane i of the k-th vector is element (8k + i) / 3 of a, b or c.
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {
     const __m256i first = _mm256_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2), second = _mm256_setr_epi32(2, 3, 3, 3, 4, 4, 4, 5),

@@ -191,7 +191,7 @@ TAPER_TEMPLATE V v_even(V a, V b)
 {
     return _mm512_permutex2var_ps(a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
 }
-// Lane i of the k-th stored vector is element (16k + i) / 3 of a, b or c.
+// Stores a[0] b[0] c[0] a[1] b[1] … as three vectors: lane i of the k-th vector is element (16k + i) / 3 of a, b or c.
 TAPER_TEMPLATE void v_store3(float *p, V a, V b, V c)
 {
     const __m512i at[3] = {_mm512_setr_epi32(0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3, 4, 4, 4, 5),

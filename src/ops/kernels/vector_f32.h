@@ -169,7 +169,7 @@ typedef void taper_layer_norm_f32_function(size_t n, const float *x, const float
 // needs the pointer `zero`, to which a_offset is not added.
 typedef void taper_max_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
                                          size_t a_tap_stride, size_t a_offset, float *y, size_t y_stride);
-// divisors[i] divides the sum of pixel i, which is added in the order of the taps.
+// Computes the averages: the sum of pixel i, added in the order of the taps, is divided by divisors[i].
 typedef void taper_avg_pool_f32_function(size_t m, size_t channels, size_t taps, const float *const *a,
                                          size_t a_tap_stride, size_t a_offset, const float *zero, const float *divisors,
                                          float *y, size_t y_stride);

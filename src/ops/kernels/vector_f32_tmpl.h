@@ -109,7 +109,7 @@ TAPER_TEMPLATE V v_frac(V x)
 {
     return v_sub(x, v_trunc(x));
 }
-// If p[0] is negative, x is not clamped.
+// Computes log(x / (1 - x)), with x clamped to [p[0], 1 - p[0]]. If p[0] is negative, x is not clamped.
 TAPER_TEMPLATE V op_logit(V x, const V *p)
 {
     const V inside = v_clamp(x, p[0], v_sub(v_set(1.0f), p[0]));

@@ -3,7 +3,7 @@
 // broadcast of a pair of inputs for each row. The code is written with the macros of simd_i8_x86.h and with dot_words,
 // which the including file defines. A tile has two vectors of columns.
 
-// Every third row has a pointer, which also gives the addresses of the two rows after it.
+// Computes a tile of mr rows. Every third row has a pointer, which also gives the addresses of the two rows after it.
 TAPER_TEMPLATE void product_tile(const size_t mr, const taper_winograd_i8_product *t, const int16_t *w, int32_t *c,
                                  const char *next, size_t asked)
 {

@@ -43,7 +43,7 @@ TAPER_KERNEL(taper_op_tensor_get_device)
     return TAPER_OK;
 }
 
-// Kernel of is_cuda and other attributes that are the same for every tensor.
+// Kernel of is_cuda and other attributes that have one value for every tensor.
 TAPER_KERNEL(taper_op_tensor_constant)
 {
     taper_tensor *tensor;

@@ -382,8 +382,8 @@ static taper_status run_path(taper_call *call, einsum_work *w, size_t count, tap
     return chosen ? taper_einsum_arrange(call->run, w->eq.dims, &w->operands[0], order) : TAPER_OK;
 }
 
-// PyTorch removes the summed dimensions, which have size 1 by then, by a view. Other dimensions of size 1 then get the
-// strides of the contiguous run of dimensions that they belong to.
+// Computes the strides of PyTorch's result. PyTorch removes the summed dimensions, which have size 1 by then, by a
+// view. Other dimensions of size 1 then get the strides of the contiguous run of dimensions that they belong to.
 static void view_strides(const operand *o, size_t dims, size_t out_dims, int64_t *strides)
 {
     int64_t step = o->strides[dims - 1], run = 1, seen = 1;

@@ -310,7 +310,8 @@ typedef struct norm_rows {
     const int64_t *weight_sizes;
 } norm_rows;
 
-// g->in contains the gradient, x, the means, the inverse deviations and the weights.
+// Computes the gradients of layer norm or group norm that `mask` names. g->in contains the gradient, x, the means, the
+// inverse deviations and the weights.
 static taper_status norm(const gradient *g, const norm_rows *n, const bool mask[3])
 {
     const taper_tensor *from = g->in[0], *x = g->in[1], *weight = g->in[4];

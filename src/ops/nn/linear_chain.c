@@ -128,7 +128,8 @@ TAPER_KERNEL(taper_op_tensordot)
 
 // ---- chains
 
-// If `vectors` is set, the first and the last factor may be vectors.
+// Multiplies the tensors in the list of argument 0 from left to right. If `vectors` is set, the first and the last
+// factor may be vectors.
 static taper_status multiply_chain(taper_call *call, bool vectors)
 {
     taper_list *list = NULL;

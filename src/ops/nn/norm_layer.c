@@ -294,8 +294,9 @@ static taper_status run_call(taper_call *call, bool square)
     return status;
 }
 
-// layer_norm and native_layer_norm begin with the same arguments, and so do rms_norm and _fused_rms_norm, which have no
-// bias. native_layer_norm and _fused_rms_norm also return the statistics.
+// These kernels compute layer norm and RMS norm. layer_norm and native_layer_norm begin with the same arguments, and so
+// do rms_norm and _fused_rms_norm, which have no bias. native_layer_norm and _fused_rms_norm also return the
+// statistics.
 TAPER_KERNEL(taper_op_layer_norm)
 {
     return run_call(call, false);

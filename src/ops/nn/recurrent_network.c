@@ -5,7 +5,7 @@
 #include "ops/engine/view_move.h"
 #include "ops/nn/recurrent.h"
 
-// Half precision is computed in float, every other dtype in the dtype itself.
+// Sets *work to the dtype to compute in: float for half precision, otherwise the dtype of the input.
 static taper_status working_dtype(taper_run *run, const taper_tensor *input, taper_dtype *work)
 {
     const taper_dtype dtype = (taper_dtype)input->dtype;

@@ -12,7 +12,7 @@ typedef struct byte_axis {
     int shift;
 } byte_axis;
 
-// Several taps may read the same border position. Adds their weights to the weight of the first of these taps.
+// Merges taps that read the same border position: adds their weights to the weight of the first of these taps.
 static void merge(const taper_resize_axis *table, double *weight, const int64_t *index)
 {
     for (int64_t t = 1; t < table->taps; t++) {

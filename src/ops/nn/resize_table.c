@@ -152,7 +152,7 @@ static double support_of(double ratio, taper_resize_mode mode)
     return ratio >= 1.0 ? half * ratio : half;
 }
 
-// In the antialiased modes, align_corners affects only the ratio.
+// Fills the table of an antialiased mode. In these modes, align_corners affects only the ratio.
 static void fill_antialiased(taper_run *run, taper_resize_axis *table, double ratio, taper_resize_mode mode,
                              bool single)
 {

@@ -39,7 +39,7 @@ static taper_status arg_dtype(const taper_call *call, size_t at, taper_dtype oth
     return TAPER_OK;
 }
 
-// The arguments are _empty_affine_quantized(size, dtype, layout, device, pin_memory, scale, zero_point, memory_format).
+// Computes _empty_affine_quantized(size, dtype, layout, device, pin_memory, scale, zero_point, memory_format).
 TAPER_KERNEL(taper_op_empty_affine_quantized)
 {
     taper_quantizer z = {.scheme = TAPER_PER_TENSOR_AFFINE};
@@ -49,8 +49,8 @@ TAPER_KERNEL(taper_op_empty_affine_quantized)
     return ret_sized(call, 7, dtype, &z);
 }
 
-// The arguments are _empty_per_channel_affine_quantized(size, scales, zero_points, axis, dtype, layout, device,
-// pin_memory, memory_format).
+// Computes _empty_per_channel_affine_quantized(size, scales, zero_points, axis, dtype, layout, device, pin_memory,
+// memory_format).
 TAPER_KERNEL(taper_op_empty_channels_quantized)
 {
     taper_tensor *scales, *points;
@@ -67,7 +67,7 @@ TAPER_KERNEL(taper_op_empty_channels_quantized)
     return status;
 }
 
-// The arguments are empty_quantized(size, qtensor, dtype, layout, device, pin_memory, memory_format).
+// Computes empty_quantized(size, qtensor, dtype, layout, device, pin_memory, memory_format).
 TAPER_KERNEL(taper_op_empty_quantized)
 {
     taper_tensor *like;

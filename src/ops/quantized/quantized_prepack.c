@@ -210,7 +210,8 @@ static taper_status finish(taper_call *call, taper_status status, taper_object *
     return status;
 }
 
-// The new object is opened immediately, so that an error in the weight is reported where the weight is packed.
+// Sets result 0 to the packed parameters of a linear layer. The new object is opened immediately, so that an error in
+// the weight is reported where the weight is packed.
 static taper_status make_linear(taper_call *call, taper_tensor *weight, taper_tensor *bias)
 {
     taper_object *object;

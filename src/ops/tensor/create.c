@@ -183,7 +183,8 @@ static taper_status empty_strided(taper_call *call, size_t sizes_at, taper_dtype
     return taper_ret_new(call, 0, dtype, rank, sizes, strides, &result);
 }
 
-// The result is contiguous in the order of dimensions given by the argument physical_layout.
+// Computes empty_permuted, whose result is contiguous in the order of dimensions that the argument physical_layout
+// gives.
 TAPER_KERNEL(taper_op_empty_permuted)
 {
     int64_t sizes[TAPER_MAX_RANK], order[TAPER_MAX_RANK], lying[TAPER_MAX_RANK], steps[TAPER_MAX_RANK],

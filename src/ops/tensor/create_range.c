@@ -70,7 +70,7 @@ static taper_status range_count(taper_error *error, taper_dtype dtype, const tap
 
 enum { SEQUENCE_BLOCK = 1024 };
 
-// The sequences of arange are computed in blocks, which the compiler vectorizes.
+// Computes the elements start + i * step of arange, in blocks, which the compiler vectorizes.
 static void real_sequence(taper_run *run, taper_dtype dtype, void *data, int64_t count, double start, double step)
 {
     for (int64_t at = 0; at < count && taper_run_goes_on(run, SEQUENCE_BLOCK); at += SEQUENCE_BLOCK) {
@@ -272,7 +272,8 @@ static void powers_of_floats(taper_run *run, float *data, double base, double st
     }
 }
 
-// The real and the imaginary part are computed separately, each with a real step.
+// Computes linspace, or logspace if base is not 0, for complex numbers. The real and the imaginary part are computed
+// separately, each with a real step.
 static void complex_spaced(taper_run *run, taper_dtype dtype, void *data, const taper_scalar *start,
                            const taper_scalar *end, int64_t steps, double base)
 {

@@ -94,7 +94,8 @@ static bool value_dtype(taper_val value, taper_dtype *dtype)
     }
 }
 
-// The first list of each level decides the sizes. store_lists checks the other lists.
+// Finds the shape and the dtype of nested lists. The first list of each level decides the sizes. store_lists checks the
+// other lists.
 static taper_status measure(taper_error *error, const taper_list *list, list_shape *shape)
 {
     *shape = (list_shape){.rank = 0, .dtype = TAPER_F32};

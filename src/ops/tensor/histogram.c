@@ -332,7 +332,7 @@ static taper_status ret_pair(taper_call *call, const histogram *h)
     return taper_ret_tensor(call, 1, h->edges[0]);
 }
 
-// The arguments are (self, bins, *, weight, density).
+// Reads (self, bins, *, weight, density), where bins has the edges, and sets both results.
 TAPER_KERNEL(taper_op_histogram_edges)
 {
     histogram h;
@@ -345,7 +345,7 @@ TAPER_KERNEL(taper_op_histogram_edges)
     return status;
 }
 
-// The arguments are (self, bins, *, range, weight, density).
+// Reads (self, bins, *, range, weight, density), where bins is the number of bins, and sets both results.
 TAPER_KERNEL(taper_op_histogram_count)
 {
     histogram h;

@@ -176,7 +176,8 @@ static void negate_imaginary(taper_tensor *x)
     }
 }
 
-// There is no lazy conjugation: a complex tensor is conjugated in a copy with the same strides.
+// Returns the tensor with its last two dimensions swapped, conjugated if it is complex. There is no lazy conjugation: a
+// complex tensor is conjugated in a copy with the same strides.
 TAPER_KERNEL(taper_op_adjoint)
 {
     taper_tensor *x;
@@ -312,7 +313,7 @@ TAPER_KERNEL(taper_op_narrow)
     return taper_view_ret(call, 0, x, &view);
 }
 
-// Unlike the other copies, narrow_copy returns a contiguous tensor.
+// Computes narrow_copy. Unlike the other operators x_copy, it returns a contiguous tensor.
 TAPER_KERNEL(taper_op_narrow_copy)
 {
     taper_val part = taper_val_none();

@@ -6,7 +6,7 @@
 
 // ---- x_copy and x_
 
-// PyTorch copies into the out tensor as copy_ does: it broadcasts and does not resize.
+// Copies `from` into the out tensor `to` as PyTorch does: like copy_, which broadcasts and does not resize.
 static taper_status copy_into(taper_call *call, taper_tensor *to, taper_tensor *from)
 {
     taper_compose c;
@@ -186,7 +186,7 @@ TAPER_KERNEL(taper_op_reshape_from_tensor)
     return ret_reshape(call, x, (size_t)shape->sizes[0], sizes);
 }
 
-// The strides are an argument, which reshape computed.
+// Computes _reshape_alias, a view with given sizes and strides. reshape has computed the strides.
 TAPER_KERNEL(taper_op_reshape_alias)
 {
     taper_tensor *x;

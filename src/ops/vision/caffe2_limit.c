@@ -37,8 +37,8 @@ static size_t box_column(const limit_work *w, size_t j)
     return (w->agnostic ? 0 : score_column(w, j)) * w->rule.columns;
 }
 
-// Soft suppression: selects the row with the best score again and again, and lowers the scores of the other rows by
-// their overlap with the selected row. The selected rows replace the rows in order, and *count becomes their number.
+// Does soft suppression: selects the row with the best score again and again, and lowers the scores of the other rows
+// by their overlap with the selected row. The selected rows replace the rows in order, and *count becomes their number.
 static taper_status soften(const taper_call *call, const limit_work *w, const float *boxes, float *scores,
                            int32_t *order, size_t *count)
 {

@@ -36,7 +36,8 @@ TAPER_TEMPLATE void i8_512_store(uint8_t *to, __m512i y, size_t n)
 }
 #include "ops/kernels/dwconv_i8_tmpl.h"
 
-// In 3x3 kernels a dot product adds the taps of a column, because the weights are packed by columns.
+// Computes all channels of a run of pixels, one pixel at a time. In 3x3 kernels a dot product adds the taps of a
+// column, because the weights are packed by columns.
 TAPER_TEMPLATE void pixels(const size_t taps, const taper_dwconv_i8 *t)
 {
     const i8_512_range r512 = i8_512_range_of(t->e.zero_point, t->e.min);

@@ -10,8 +10,8 @@ TAPER_TEMPLATE VI v_words(const uint32_t *p)
 {
     return _mm256_loadu_si256((const __m256i *)(const void *)p);
 }
-// Or-ing n into the bits of the float 2^23 gives the float 2^23 + n, so a subtraction replaces a conversion. A
-// conversion would use the same execution port as the multiplications.
+// Returns nibble i of each word, less 8, as floats. Or-ing n into the bits of the float 2^23 gives the float 2^23 + n,
+// so a subtraction replaces a conversion. A conversion would use the same execution port as the multiplications.
 TAPER_TEMPLATE V v_nibble(VI words, int i)
 {
     const __m256i low = _mm256_and_si256(i == 0 ? words : _mm256_srli_epi32(words, 4 * i), _mm256_set1_epi32(15));

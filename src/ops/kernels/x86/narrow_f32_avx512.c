@@ -10,7 +10,8 @@ TAPER_TEMPLATE VI v_words(const uint32_t *p)
 {
     return _mm512_loadu_si512(p);
 }
-// The permutation uses only the lowest four bits of a word, so it replaces both the mask and the conversion.
+// Returns nibble i of each word, less 8, as floats. The permutation uses only the lowest four bits of a word, so it
+// replaces both the mask and the conversion.
 TAPER_TEMPLATE V v_nibble(VI words, int i)
 {
     const V numbers = _mm512_setr_ps(-8, -7, -6, -5, -4, -3, -2, -1, 0, 1, 2, 3, 4, 5, 6, 7);
