@@ -76,8 +76,8 @@ typedef struct taper_dwconv_taps_entry {
 #undef KERNEL
 #undef KERNEL_TAPS
 
-// Returns the number of channels per call (see above): a multiple of the block, or all channels. l1_bytes is the size
-// of a core's L1 data cache.
+// Returns the number of channels per call ("Order of work" at the top of this file): a multiple of the block, or all
+// channels. l1_bytes is the size of a core's L1 data cache.
 size_t taper_dwconv_f32_chunk(const taper_dwconv_entry *entry, size_t channels, size_t in_width, size_t l1_bytes);
 // Returns the number of floats of packed weights, or 0 if it does not fit into size_t.
 size_t taper_dwconv_f32_packed_count(size_t block, size_t channels, size_t taps);

@@ -24,7 +24,7 @@ TAPER_TEMPLATE void I8(taps)(const size_t count, const uint8_t *const *a, size_t
         acc[q] = I8(dot)(acc[q], r[q], I8(load)(w + I8_BYTES * q));
 }
 
-// Adds all taps for the channels of a piece, whose first one is at byte `at`. taps is a constant for the usual kernels.
+// Adds all taps for the channels of a piece, whose first one is at byte `at`. taps is a constant for 3x3.
 TAPER_TEMPLATE void I8(sums)(const size_t taps, const uint8_t *const *a, size_t at, const int8_t *w, S acc[4])
 {
     if (taps == 9 && I8_COLUMNS) {
@@ -53,7 +53,7 @@ TAPER_TEMPLATE void I8(sums)(const size_t taps, const uint8_t *const *a, size_t 
 #endif
 
 // Computes channels [c, c + n) of one pixel, n <= I8_BYTES. `at` is the number of bytes from the tap pointers to the
-// pixel's first channel. taps is a constant for the usual kernels.
+// pixel's first channel. taps is a constant for 3x3.
 TAPER_TEMPLATE void I8(piece)(const size_t taps, const taper_dwconv_i8 *t, size_t at, size_t c, size_t n,
                               I8(range) range, uint8_t *to)
 {

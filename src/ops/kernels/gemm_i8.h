@@ -66,9 +66,9 @@ typedef struct taper_gemm_i8_entry {
     uint64_t cpu;       // TAPER_ISA_ bit that the entry needs
     uint32_t mr, nr;    // largest number of rows of a call; number of columns of a panel of packed weights
     uint32_t kr;        // number of contiguous k of a column in a panel
-    uint32_t shift;     // number that is subtracted from A, see above
+    uint32_t shift;     // number that is subtracted from A: 0 or 128
     uint32_t over_read; // number of bytes that may be read after an input
-    uint32_t marks;     // kind of the marks of the entry's panels, see below
+    uint32_t marks;     // kind of the marks of the entry's panels: TAPER_I8_NONE, …
     taper_gemm_i8_function *run;
     taper_gemm_i8_windows_function *windows; // function for overlapping rows, or NULL
     taper_gemm_i8_rows_function *rows;       // function for many rows, or NULL

@@ -75,7 +75,7 @@ void taper_vector_conjugate(bool complex, int64_t n, double *x, int64_t step);
 // ---- matrices
 
 void taper_dense_conjugate(const taper_dense *m);
-// Sets the elements above (or below) the diagonal to 0.
+// Sets the elements above the diagonal to 0 if `above` is set, otherwise the elements below it.
 void taper_dense_clear(const taper_dense *m, bool above);
 void taper_dense_identity(const taper_dense *m);
 // Solves a x = b for one triangle of the square matrix a, or a' x = b if `transposed` is set. x replaces b. A zero on

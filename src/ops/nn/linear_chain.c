@@ -35,8 +35,9 @@ static taper_status read_side(const taper_call *call, size_t at, size_t *count, 
     return TAPER_OK;
 }
 
-// Makes a contiguous copy with the free dimensions outermost (or innermost) and the contracted dimensions in the given
-// order. A contracted dimension of size 1 is broadcast with stride 0, so that the other operand is summed along it.
+// Makes a contiguous copy with the free dimensions outermost if `free_first` is set, otherwise innermost, and the
+// contracted dimensions in the given order. A contracted dimension of size 1 is broadcast with stride 0, so that the
+// other operand is summed along it.
 static taper_status copy_side(taper_run *run, side *s, const side *other, size_t count, bool free_first)
 {
     int64_t sizes[TAPER_MAX_RANK], strides[TAPER_MAX_RANK];

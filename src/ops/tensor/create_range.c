@@ -398,8 +398,8 @@ static double window_at(window_kind kind, double i, double n, double a, double b
     }
 }
 
-// Reads window_length, then the arguments periodic, alpha (or beta) and beta if the overload has them, and makes the
-// window.
+// Reads window_length, then the arguments periodic, alpha and beta (for kaiser_window only beta) if the overload has
+// them, and makes the window.
 static taper_status window(taper_call *call, window_kind kind, size_t given)
 {
     taper_error *error = call->run->error;

@@ -3,8 +3,8 @@
 #ifndef TAPER_OPS_TENSOR_GATHER_ROWS_STEPS_H
 #define TAPER_OPS_TENSOR_GATHER_ROWS_STEPS_H
 
-// Calls the loop with constant steps in the usual cases, so that the compiler optimizes it. A dimension of one element
-// may have any stride, so its step is replaced by 0.
+// Calls the loop with constant steps if all steps are 1 (of the table: 0), so that the compiler optimizes it. A
+// dimension of one element may have any stride, so its step is replaced by 0.
 #define STEP(step) (n > 1 ? job->step : 0)
 #define CALL(loop, ...)                                                                                                \
     (job->g.step == 1 && job->index_step == 1 && job->other_step == 1 && job->table_step == 0                          \

@@ -413,7 +413,8 @@ TAPER_KERNEL(taper_op_channel_shuffle)
 
 // ---- tril, triu
 
-// Sets the elements above (or below) the diagonal of each matrix of self to zero.
+// Sets the elements above the diagonal of each matrix of self to zero if `lower` is set, otherwise the elements below
+// it.
 static taper_status triangle(taper_call *call, bool lower)
 {
     taper_error *error = call->run->error;

@@ -14,7 +14,7 @@ TAPER_TEMPLATE void add_tap(const uint8_t *a, int8x8_t w, int32x4_t sum[2])
     sum[1] = vmlal_s16(sum[1], vget_high_s16(x), vget_high_s16(y));
 }
 
-// Computes a pixel. taps is the job's number of taps, as a constant in the usual cases.
+// Computes a pixel. taps is the job's number of taps, as a constant for 3x3.
 TAPER_TEMPLATE void pixel(const size_t taps, const taper_dwconv_i8 *t, size_t at, uint8_t *c, i8_range range)
 {
     const size_t groups = (taps + 3) / 4;
