@@ -51,8 +51,8 @@ void *taper_packs_file_find(taper_packs_file *file, const taper_pack_name *name,
                             taper_packs_entry *entry);
 // Records that the sum of the pack's bytes is correct.
 void taper_packs_file_good(taper_packs_file *file, const taper_packs_entry *entry);
-// taper_packs_file_take_news returns true once if there is something that later processes may use, and
-// taper_packs_file_tell writes it for them (packs_checked.h).
+// taper_packs_file_take_news returns true once if there is news for later processes (packs that this process has
+// checked), and taper_packs_file_tell writes the news (packs_checked.h).
 bool taper_packs_file_take_news(taper_packs_file *file);
 void taper_packs_file_tell(const taper_packs_file *file);
 

@@ -85,8 +85,8 @@ static void wide_integers(taper_sort_entry *to, const int64_t *x, size_t at, siz
     }
 }
 
-// Reads a line as narrow entries if wanted, otherwise as wide entries. *fits is false, and the line is not read, if an
-// integer does not fit into a narrow entry.
+// Reads a line as narrow entries if `narrow` is set, otherwise as wide entries. *fits is false, and the line is not
+// read, if an integer does not fit into a narrow entry.
 static taper_status read_as(taper_sort_line *line, taper_dtype dtype, const char *from, int64_t step, size_t n,
                             bool down, size_t first, bool narrow, bool *fits)
 {

@@ -20,9 +20,10 @@ typedef struct taper_tiles {
     size_t count;
 } taper_tiles;
 
-// row_bytes is the number of bytes that are read for one row and for no other row. If it is 0, the weights stay in the
-// cache, which is best for 8-bit elements, whose rows are short. panel_bytes is the number of bytes of a panel's
-// weights, in all groups of a convolution. work is the time of the product in nanoseconds, as in taper_run_range.
+// Divides a product. row_bytes is the number of bytes that are read for one row and for no other row. If it is 0, the
+// weights stay in the cache, which is best for 8-bit elements, whose rows are short. panel_bytes is the number of bytes
+// of a panel's weights, in all groups of a convolution. work is the time of the product in nanoseconds, as in
+// taper_run_range.
 taper_tiles taper_tiles_make(const taper_run *run, size_t rows, size_t mr, size_t row_bytes, size_t panels,
                              size_t panel_bytes, double work);
 

@@ -201,7 +201,8 @@ TAPER_TEMPLATE V v_glu(V a, V b)
 {
     return v_mul(a, v_sigmoid(b));
 }
-// v_max and v_min return NaN only if the second operand is NaN, or, in some instruction sets, if either operand is NaN.
+// Returns the larger operand, or NaN if either operand is NaN. v_max and v_min return NaN only if the second operand is
+// NaN, or, in some instruction sets, if either operand is NaN.
 TAPER_TEMPLATE V v_maximum(V a, V b)
 {
     return SIMD_MAX_KEEPS_NAN ? v_max(a, b) : v_pick(v_nan(a), a, v_max(a, b));

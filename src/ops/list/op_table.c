@@ -95,7 +95,8 @@ unsigned taper_row_on_quantized(const taper_op *op)
                : rare_of(on_quantized, sizeof on_quantized / sizeof *on_quantized, op, TAPER_ON_QUANTIZED_NONE);
 }
 
-// Returns the number of the row that computes the same as op: for an in-place variant it is the functional row.
+// Returns the number of the row that computes the same as op: for an in-place variant the number of the functional row,
+// for an operator of the host TAPER_ROW_COUNT.
 static unsigned work_of(const taper_op *op)
 {
     return taper_row_is_registered(op)

@@ -148,8 +148,8 @@ static taper_status make_bags(taper_call *call, const bags *b)
     return status;
 }
 
-// padding_at is the position of the argument padding_idx, or 0 if there is none. A negative padding_idx counts from the
-// end if `wraps` is set.
+// Computes embedding_bag. padding_at is the position of the argument padding_idx, or 0 if there is none. A negative
+// padding_idx counts from the end if `wraps` is set.
 static taper_status embedding_bag(taper_call *call, size_t padding_at, bool wraps)
 {
     taper_run *run = call->run;

@@ -39,8 +39,8 @@ struct taper_rnn_network {
     size_t param_count;
     bool has_biases, bidirectional, batch_first;
     int64_t layers;
-    // Runs one direction of a quantized network instead of taper_rnn_run; NULL for other networks. params then has one
-    // item for each direction of each layer.
+    // For a quantized network: runs one direction, instead of taper_rnn_run; params has one item for each direction of
+    // each layer. NULL for other networks.
     taper_status (*run_direction)(taper_call *call, const taper_rnn_network *network, size_t direction,
                                   const taper_tensor *x, const taper_rnn_steps *steps, bool reverse, taper_tensor *h,
                                   taper_tensor *c, void *out, int64_t out_step);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Recurrent layers with packed weights. The weights of all gates of a block of units are contiguous, and rows of gates
-// have the same order. A step is therefore one range over blocks. A task computes the gates of a block from the state,
-// reading its weights as one stream of memory, and then the block's new state. Biases are packed with their weights.
+// have the same order. A step is therefore one loop over blocks, which the threads share. A task computes the gates of
+// a block from the state, reading its weights as one stream of memory, and then the block's new state. Biases are
+// packed with their weights.
 #include "ops/nn/recurrent_packed.h"
 
 #include <math.h>

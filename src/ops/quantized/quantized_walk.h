@@ -13,7 +13,7 @@ typedef struct taper_q_row {
     const void *a, *b;        // operands; b is NULL if there is only one
     int64_t y_at, a_at, b_at; // index of the row's first element in each tensor
     int64_t y_step, a_step, b_step;
-    int64_t count, wide; // number of elements; the first `wide` of them are computed as in vectors
+    int64_t count, wide; // number of elements; the first `wide` of them are computed as in PyTorch's vectors
     int64_t first;       // index of the first element within the whole row, because long rows are divided
 } taper_q_row;
 

@@ -16,7 +16,8 @@ TAPER_MUST_USE taper_status taper_create_new(taper_call *call, taper_dtype dtype
 taper_dtype taper_create_dtype(const taper_scalar *scalar);
 // Reads sizes with taper_arg_ints.
 TAPER_MUST_USE taper_status taper_create_sizes(const taper_call *call, size_t at, size_t *rank, int64_t *sizes);
-// Sets result 0 to an uninitialized tensor, as empty_like(args[0], dtype.., memory_format) does.
+// Sets result 0 to an uninitialized tensor, as empty_like(args[0], dtype, …, memory_format) does. The dtype is argument
+// dtype_at.
 TAPER_MUST_USE taper_status taper_create_like(taper_call *call, size_t dtype_at, taper_tensor **result);
 
 // Fails unless a result of one dimension may have this number of elements.

@@ -16,7 +16,8 @@ static taper_status fill_kind(taper_call *call, random_kind kind, taper_tensor *
     return kind == UNIFORM ? taper_fill_uniform(call, x, 0, 1) : taper_fill_normal(call, x, 0, 1);
 }
 
-// dtype_at is 1, or 2 if a generator argument precedes the dtype.
+// Sets result 0 to a new tensor of random numbers with the sizes of argument 0. dtype_at is 1, or 2 if a generator
+// argument precedes the dtype.
 static taper_status by_sizes(taper_call *call, random_kind kind, size_t dtype_at)
 {
     int64_t sizes[TAPER_MAX_RANK];
