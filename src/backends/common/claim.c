@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A claim contains the nodes that the backend supports. It leaves out a supported node that depends on an unsupported
 // node, if that unsupported node depends on a node of the claim. While the claim is made, the register number of each
-// value contains a mark; the real numbers are assigned later.
+// value contains a mark; the real register numbers are assigned later.
 #include "backends/common/claim.h"
 
 #include "backends/common/shape_nodes.h"
@@ -106,7 +106,7 @@ static void drop_lists(const taper_claimer *claimer, taper_region *region, taper
     for (bool again = true; again;) {
         size_t kept = 0;
         again = false;
-        // Visits the nodes from the last to the first, so that users come before their inputs.
+        // Visits the nodes from the last to the first, so that the users of a node's results come before the node.
         for (size_t i = claim->count; i-- != 0;) {
             taper_node *node = region->nodes[claim->takes[i]];
             const taper_ir_value *from = node->input_count != 0 ? taper_node_in(node, 0) : NULL;

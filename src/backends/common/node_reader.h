@@ -19,8 +19,8 @@ typedef struct taper_known_value {
 typedef struct taper_node_reader {
     void (*know)(void *user, const taper_ir_value *value, taper_known_value *known);
     void *user;
-    // True if numbers that are not known yet will be known later. Until then, an argument that is such a number is read
-    // as its default.
+    // True if numbers that are not known yet will be known later. Until then, the functions below read an argument that
+    // is such a number as its default (`otherwise`), or as 0 in a list.
     bool later;
     const char *why; // reason of the last refusal, a static text
 } taper_node_reader;

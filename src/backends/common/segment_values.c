@@ -21,7 +21,8 @@ static const taper_val *number_of(const taper_segment_values *v, const taper_ir_
     return number != NULL && number->tag != TAPER_NONE ? number : NULL;
 }
 
-// Returns the value of a node's input, or NULL if it is not known. Tensors made inside the segment are not known.
+// Returns the value of a node's input, or NULL if it is not known. A tensor made inside the segment is known only if it
+// was computed from sizes.
 static const taper_val *known_value(void *user, const taper_node *node, size_t at)
 {
     const taper_segment_values *v = user;
@@ -30,8 +31,8 @@ static const taper_val *known_value(void *user, const taper_node *node, size_t a
     return arg != SIZE_MAX ? &v->call->args[arg] : number_of(v, value);
 }
 
-// Returns what known_value returns, but NULL for tensors made inside the segment: the inference of shapes needs the
-// shape of a one-element tensor, not its number.
+// Returns what known_value returns, but NULL for all tensors made inside the segment. known_value returns a number for
+// a one-element tensor computed from sizes; the inference of shapes needs this tensor's shape instead.
 static const taper_val *known_of_shape(void *user, const taper_node *node, size_t at)
 {
     const taper_segment_values *v = user;

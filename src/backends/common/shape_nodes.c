@@ -194,7 +194,7 @@ static taper_val larger_of(const asked *a)
     return int_of(a, 0, &x) && int_of(a, 1, &y) ? taper_val_int(x > y ? x : y) : taper_val_none();
 }
 
-// ---- operators on floating-point numbers, such as scales; a result that would raise an error is not known
+// ---- operators on floating-point numbers, such as scales; an operation that would raise an error has no known result
 
 static bool number_of(const asked *a, size_t at, double *number)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Nodes that compute with sizes. If the shapes of a call are known, so are the results of these nodes, and none of them
-// needs to run.
+// Nodes that compute with sizes. If the shapes of a call are known, the results of these nodes can be computed from the
+// shapes, and none of these nodes needs to run.
 #ifndef TAPER_BACKENDS_SHAPE_NODES_H
 #define TAPER_BACKENDS_SHAPE_NODES_H
 

@@ -35,8 +35,8 @@ static inline void taper_trial_note(double *best, unsigned runs, double seconds)
     }
 }
 
-// Records the time of a run on the device. Returns true if the next runs use the CPU; memory must then be planned
-// again.
+// Records the time of a run on the device. Returns true if the next runs must use the CPU, whose time is measured next;
+// memory must then be planned again.
 static inline bool taper_trial_device(taper_trial *t, double seconds)
 {
     if (t->phase != TAPER_TRIAL_TRIES_DEVICE) {

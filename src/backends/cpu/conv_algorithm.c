@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Chooses the algorithm of a convolution that is not depthwise: direct products, Winograd's transforms (3x3), or planes
-// (few channels, or groups of few channels). The cost of an algorithm, in multiply-adds of a vector, is the cost of the
-// products (with the waste of short strips), of the transforms, of the copies, and of reading the weights. Weights that
-// exceed the cache come from memory once per run.
+// Chooses the algorithm of a convolution that is not depthwise: direct products, Winograd's transforms (3x3), or sums
+// over planes (few channels, or groups of few channels). The cost of an algorithm, in multiply-adds of a vector, is the
+// cost of the products (a strip, the rows that a kernel computes at once, costs as much if it is not full), of the
+// transforms, of the copies, and of reading the weights. Weights that exceed the cache come from memory once per run.
 #include <math.h>
 
 #include "backends/cpu/conv_strips.h"
@@ -107,7 +107,7 @@ bool taper_conv2d_planar_pays(const taper_conv2d *job)
     const double group_in = (double)(job->in_c / job->groups), group_out = (double)(job->out_c / job->groups);
     const double vectors = ceil(group_out * (double)merged / (double)lanes);
     const double strip = (1 + ROW_OVERHEAD / (double)gemm->mr) * (vectors > 1 ? 1 : one_vector);
-    // Merged groups multiply mostly zeros, so omitting taps in the padding saves little.
+    // A product over merged groups multiplies mostly zeros, so omitting taps in the padding saves little.
     const double share = job->groups == 1 ? taper_conv_strips_share(job, gemm->mr) : 1;
     const double product = pixels * groups / (double)merged *
                            (taps * group_in * (double)merged * vectors * strip * taper_gemm_cost(gemm) * share +

@@ -350,7 +350,7 @@ taper_status taper_cpu_conv2d(taper_call *call)
     if (!norm_is_plain(&job) || strides_depend_on_tail(&job)) {
         return TAPER_DECLINED;
     }
-    // Depthwise kernels do not add a summand.
+    // Depthwise kernels cannot add the other tensor of a fused sum (summand).
     const taper_tensor *summand = is_depthwise(&job) ? NULL : plain_summand(&job);
     const size_t summand_bytes = summand != NULL ? (size_t)taper_tensor_numel(summand) * sizeof(float) + 1024 : 0;
     float *brought = summand != NULL ? taper_heap_alloc(run->heap, summand_bytes) : NULL;

@@ -53,7 +53,7 @@ static inline size_t taper_conv2d_zero_bytes(const taper_conv2d *job)
 }
 // Fills job->scale and job->shift if there is a batch norm. Call this before the weights are packed.
 void taper_conv2d_fold(const taper_conv2d *job);
-// Returns the initial values of the sums, after taper_conv2d_fold, or NULL for zeros.
+// Returns the initial value of the sums of each output channel, or NULL if all are zero. Call taper_conv2d_fold first.
 static inline const float *taper_conv2d_bias(const taper_conv2d *job)
 {
     return job->shift != NULL ? job->shift : job->args.bias != NULL ? taper_tensor_data(job->args.bias) : NULL;
@@ -92,10 +92,10 @@ TAPER_MUST_USE taper_status taper_conv2d_lines(taper_conv2d *job);
 bool taper_conv2d_planar_pays(const taper_conv2d *job);
 // Returns true if a 1x1 convolution is faster over lines than as a matrix product, which transposes the input.
 bool taper_conv2d_lines_pay(const taper_conv2d *job);
-// Returns the number of groups that the dense path merges: enough to fill a vector with outputs.
+// Returns the number of groups that conv_dense.c computes in one product: enough to fill a vector with outputs.
 size_t taper_conv2d_merged_groups(const taper_conv2d *job);
-// Returns the kernel of the dense path. The kernel has the model's precision, except that merged groups always use a
-// float32 kernel, because they have few weights.
+// Returns the kernel for conv_dense.c if it computes `merged` groups in one product. The kernel has the model's
+// precision. Several groups always use a float32 kernel, because they have few weights.
 const taper_gemm_entry *taper_conv2d_entry(const taper_conv2d *job, size_t merged);
 
 // Computes a 3x3 convolution by Winograd's transforms, with stride 1 and any dilation, or with stride 2

@@ -15,7 +15,7 @@
 // CUTS is false in a build for one model without large 3x3 weights; such a build does not need conv_strips.c.
 enum { CUTS = TAPER_HAS_OP(winograd_k3) };
 enum { STRIP_POINTERS = 4096 };
-enum { MERGED = 3 }; // index in a pack request's `numbers` at which minus the number of merged groups is stored
+enum { MERGED = 3 }; // index in a pack request's `numbers` of the negated number of merged groups
 
 typedef struct dense_plan {
     taper_conv2d_plan head;
@@ -98,8 +98,8 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
 
 // ---- tiles
 
-// Looks for a NaN. A NaN or infinity of one group makes NaN in all columns of the other groups, so this NaN appears in
-// the first or the last column.
+// Sets *plan->leaks if the result of merged groups has a NaN. A NaN or infinity in the input of one group makes NaN in
+// all columns of the other groups, so only the first and the last column are examined.
 static void look_for_leaks(const dense_plan *plan, const float *y, size_t stride, size_t count, size_t columns)
 {
     bool any = false;

@@ -15,7 +15,8 @@ typedef struct depthwise_plan {
     const taper_dwconv_taps_entry *taps_entry;
     bool dilated; // true if a row kernel runs once for each phase of the dilation (conv_dilated.h)
     size_t taps, block, chunk;
-    // Number of pairs of output rows of an image, or of one phase of the dilation; largest number of pairs in a band.
+    // Number of pairs of output rows of an image, or of one phase of the dilation (conv_dilated.h); largest number of
+    // pairs in a band.
     size_t pairs, most_pairs;
 } depthwise_plan;
 
@@ -175,7 +176,7 @@ taper_status taper_conv2d_depthwise(taper_conv2d *job)
     plan.dilated = dilated && plan.rows != NULL;
     plan.pairs = ((plan.dilated ? (job->out_h - 1) / job->dilation_h + 1 : job->out_h) + 1) / 2;
     const size_t count = taper_dwconv_f32_packed_count(plan.block, job->out_c, plan.taps);
-    // Depthwise kernels do not add a summand.
+    // Depthwise kernels cannot add the other tensor of a fused sum (summand).
     if (job->epilogue.add != NULL || !taper_tensor_is_contiguous(job->args.weight) || count == 0 ||
         plan.taps > TAPS_POINTERS || job->kernel_h >= MOST_ROWS / 2 || job->stride_h >= MOST_ROWS / 2) {
         return TAPER_DECLINED;

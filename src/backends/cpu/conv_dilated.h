@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Part of conv_depthwise.c: dilated kernels, one phase at a time.
+// Part of conv_depthwise.c: dilated kernels, computed one phase at a time. A phase contains every dilation-th row and
+// pixel.
 #ifndef TAPER_BACKENDS_CPU_CONV_DILATED_H
 #define TAPER_BACKENDS_CPU_CONV_DILATED_H
 
@@ -63,8 +64,9 @@ static void run_phases(void *argument, size_t begin, size_t end)
     }
 }
 
-// Returns true if the convolution should be computed phase by phase. A dilation that exceeds the result is excluded:
-// every phase would have one pixel at most, and the number of empty phases would not be bounded.
+// Returns true if the convolution should be computed phase by phase. A dilation that exceeds the height or width of the
+// result is excluded: every phase would have at most one row or column, and the number of empty phases would not be
+// bounded.
 static bool is_dilated(const taper_conv2d *job)
 {
     return job->stride_h == 1 && (job->dilation_h != 1 || job->dilation_w != 1) && job->dilation_h <= job->out_h &&

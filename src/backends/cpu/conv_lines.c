@@ -3,7 +3,8 @@
 // would otherwise run over planes (conv_planar.c), and 1x1 convolutions that are faster over lines than as a matrix
 // product. A line is a plane of one row, so nothing is transposed: the result has the same order as the input. Pixels
 // whose windows are inside the line are read in place. The ends of a line, and lines with a stride, are copied with
-// their padding first. For a 1x1 convolution a whole image is one line.
+// their padding first. The copy is split into the phases of the stride: each phase contains every stride-th pixel. For
+// a 1x1 convolution a whole image is one line.
 #include <stdint.h>
 
 #include "backends/cpu/conv_cpu.h"

@@ -10,8 +10,8 @@
 enum {
     MOST_TAPS = TAPER_PLANAR_TAPS,
     MOST_PLANES = 1024, // largest number of input planes in a group, in all phases of the stride
-    MOST_SHARED = 32,   // largest padding that the end of a row shares with the next row; fewer pixels than may be read
-                        // after a plane
+    // largest padding that the end of a row shares with the next row; fewer pixels than kernels may read after a plane
+    MOST_SHARED = 32,
     BUNCH_CHANNELS = 16,    // number of channels of a piece of work; they fill whole cache lines
     BAND_FLOATS = 24 * 1024 // approximate number of floats of the planes of a piece of work
 };
@@ -38,8 +38,8 @@ typedef struct planar_run {
 
 // ---- input planes
 
-// Copies a row of some channels, in every phase of the stride along the row. `row` is the number of the row in the
-// padded image. Padding beside the image is zero from the start.
+// Copies a row of some channels into the planes, separately for each phase of the stride along the row (every stride-th
+// pixel). `row` is the number of the row in the padded image. Padding beside the image is zero from the start.
 static void fill_row(const planar_plan *plan, size_t image, size_t channel, size_t channels, int64_t row, float *to)
 {
     const taper_conv2d *job = plan->head.job;
@@ -49,7 +49,7 @@ static void fill_row(const planar_plan *plan, size_t image, size_t channel, size
     const bool inside = y >= 0 && y < (int64_t)job->in_h, nhwc = taper_tensor_is_channels_last(input);
     const float *x = taper_tensor_data(input);
     for (size_t phase = 0; phase < job->stride_w; phase++, to += plan->plane) {
-        // The range of this phase that is inside the image.
+        // The pixels [begin, end) of this phase are inside the image.
         const int64_t before = job->pad_left - (int64_t)phase, step = (int64_t)job->stride_w;
         const size_t begin = taper_min_size(before > 0 ? (size_t)((before + step - 1) / step) : 0, plan->pitch);
         // left: number of pixels in the padded row from the phase's first pixel to the end of the image. all: number of

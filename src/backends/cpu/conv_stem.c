@@ -14,7 +14,7 @@ typedef struct stem_plan {
     taper_conv2d_plan head;
     const taper_gemm_entry *entry;
     const taper_vector_entry *vector;
-    // Number of floats of a padded row; number of bytes of all rows and of one row of zeros.
+    // Number of floats of a padded row; number of bytes of all padded rows plus one row of zeros.
     size_t row_floats, row_bytes;
     size_t kc; // number of floats under one kernel row
     taper_tiles tiles;
@@ -68,7 +68,8 @@ static inline void copy_floats(size_t pixels, size_t count, const float *from, s
 
 #include "backends/cpu/conv_stem_counts.h"
 
-// Copies the floats under kernel row k, for `pixels` pixels from ox on in row number `row` of all images.
+// Copies the floats under kernel row k, for `pixels` pixels from pixel ox on. `row` is the number of the row, counted
+// over all images.
 static void copy_kernel_row(const stem_run *r, size_t row, size_t ox, size_t pixels, size_t k, float *to)
 {
     const stem_plan *plan = r->plan;

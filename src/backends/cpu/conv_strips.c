@@ -7,8 +7,9 @@ enum {
     STRIP_OVERHEAD = 2, // each strip loads all weights, which costs as much as STRIP_OVERHEAD more pixels
     LEAST_IMAGES = 4,   // smallest number of images in a strip across images
     MOST_WIDE = 64,     // longest axis for which every output is examined
-    MOST_TAPS = 7,      // largest number of taps along an axis in the method of ranges, whose table has room for three
-                        // ranges per axis
+    // largest number of taps along an axis for which an image is divided into regions; the table of regions has room
+    // for three ranges per axis
+    MOST_TAPS = 7,
 };
 
 // Strips across images are chosen only if they cost less than this factor times the cost of other strips, because the

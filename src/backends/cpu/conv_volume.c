@@ -3,9 +3,9 @@
 // convolution with a stride is split into one convolution without a stride for each phase of the result, with the taps
 // that reach this phase; all of them read the same input.
 //
-// A piece of work computes some rows in some slices of the result. The input of a piece is copied once, with padding,
-// in every phase of an ordinary convolution's stride. Each phase of each result slice is computed from this copy. Taps
-// that read only padding are omitted.
+// A piece of work computes some rows in some slices (positions along the depth) of the result. The input of a piece is
+// copied once, with padding, in every phase of an ordinary convolution's stride. Each phase of each result slice is
+// computed from this copy. Taps that read only padding are omitted.
 #include "backends/cpu/conv_volume.h"
 
 #include "backends/cpu/conv_volume_plan.h"

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The plan of conv_volume.c: the taps along each axis, the phases of the result, and the layout of a piece of work.
+// The plan of conv_volume.c: the taps along each axis, the phases of the result, and the layout of a piece of work. A
+// phase of the input is every stride-th element along an axis. The phases of the result of a transposed convolution are
+// made in the same way from the result's elements.
 #ifndef TAPER_CPU_CONV_VOLUME_PLAN_H
 #define TAPER_CPU_CONV_VOLUME_PLAN_H
 
@@ -18,7 +20,7 @@ enum {
 };
 
 // A tap of the kernel along an axis. For an output position it reads input element (position + steps) * step +
-// input_phase.
+// input_phase, where the second `step` is that of taper_volume_axis.
 typedef struct taper_axis_tap {
     size_t tap, result_phase, input_phase;
     int64_t steps;
@@ -52,7 +54,8 @@ typedef struct taper_volume_plan {
     taper_epilogue epilogue;
     taper_volume_axis axis[TAPER_AXES];
     size_t batch, groups, group_in, group_out, group_floats;
-    int64_t slab, rows;    // number of slices in a piece of work; number of rows in such a piece
+    // number of slices (positions along the depth) in a piece of work; number of rows in a piece of work
+    int64_t slab, rows;
     size_t slabs, bands;   // number of pieces along the slices, and along the rows, for one group and one image
     size_t pitch, plane;   // number of floats in a row, and in the plane of one input phase
     size_t slice, channel; // number of floats in a slice, with all phases; and in a channel, with all slices

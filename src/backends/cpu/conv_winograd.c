@@ -186,8 +186,8 @@ static void finish_tile(winograd_run *r, size_t tile, const float *m, size_t m_s
 }
 
 // Multiplies the last one or two tiles of a group. The ends of groups depend on the number of threads, but the results
-// must not. Kernels sum one or two rows in an order that they do not use for three or more rows. Each of these tiles is
-// therefore multiplied like a product of three equal rows.
+// must not. Kernels sum one or two rows in an order that they do not use for three or more rows. Each of these last
+// tiles is therefore multiplied as a product of three equal rows.
 static void multiply_few(const winograd_run *r, size_t begin, size_t end, size_t panels, size_t columns, const float *w,
                          const float *v, float *m)
 {

@@ -35,8 +35,9 @@ taper_status taper_epilogue_make(const taper_call *call, bool clamped, double mi
         return TAPER_OK;
     }
     if (clamped && (f->add_at != 0 || f->norm_at != 0)) {
-        return TAPER_DECLINED; // the root's own clamp comes before the norm and the sum, so it cannot be merged with a
-                               // clamp after them
+        // the clamp of the layer's own operator comes before the norm and the sum, so it cannot be merged with a clamp
+        // after the sum
+        return TAPER_DECLINED;
     }
     if (f->add_at != 0) {
         const taper_val other = call->args[f->add_at];

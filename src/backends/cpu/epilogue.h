@@ -14,10 +14,10 @@ typedef struct taper_epilogue {
     taper_unary_f32_function *activation; // function that is applied after the bounds, or NULL for none
 } taper_epilogue;
 
-// Makes the epilogue of the call's fusion, merged with the clamp of the root operator itself. Returns TAPER_DECLINED if
-// the fusion and the clamp cannot be merged, or if the summand's layout differs from the result's (strides of result:
-// NHWC or contiguous, dense). `summand` is the data of the added tensor if the caller has converted this tensor to the
-// result's layout, otherwise NULL.
+// Makes the epilogue of the call's fusion. If `clamped` is set, the layer's own operator clamps to [min, max], and the
+// epilogue includes this clamp. Returns TAPER_DECLINED if the fusion and this clamp cannot be merged, or if the
+// summand's layout differs from the result's (strides of result: NHWC or contiguous, dense). `summand` is the data of
+// the added tensor if the caller has converted this tensor to the result's layout, otherwise NULL.
 TAPER_MUST_USE taper_status taper_epilogue_make(const taper_call *call, bool clamped, double min, double max,
                                                 size_t rank, const int64_t *sizes, bool channels_last, bool hidden,
                                                 const float *summand, taper_epilogue *epilogue);

@@ -18,10 +18,11 @@ typedef struct int_mm {
     taper_tensor *a, *b;
     const taper_gemm_i8_entry *entry;
     size_t rows, in, out, places, chunks;
-    size_t chunk_bytes;         // number of bytes of the packed weights of a whole chunk
-    const uint8_t *x;           // inputs, [rows, in]
-    const float *scale, *shift; // arrays of `places` numbers: all scales are 1, all shifts are 0
-    const int32_t *bias;        // initial values of the sums, [chunks, places]
+    size_t chunk_bytes; // number of bytes of the packed weights of a whole chunk
+    const uint8_t *x;   // inputs, [rows, in]
+    // arrays of `places` numbers (the outputs, rounded up to whole panels): all scales are 1, all shifts are 0
+    const float *scale, *shift;
+    const int32_t *bias; // initial values of the sums, [chunks, places]
     const int8_t *weights;
     int32_t *y;
     taper_tiles tiles;

@@ -48,7 +48,7 @@ enum { GEMV_GRAIN = 16 };
 // ordinary gemv kernel.
 static taper_gemv_f32_function *find_gemv(const linear_job *job)
 {
-    // limits in floats: on the inputs, and on the weights that stay in the cache
+    // largest number of inputs for this kernel; number of weights that stay in the cache
     enum { LONG_ROW = 2048, CACHED = 1 << 19 };
     const bool streams =
         TAPER_ATTENDS && job->vector->gemv_stream != NULL && job->in <= LONG_ROW && job->in * job->out > CACHED;

@@ -201,7 +201,7 @@ static void run_panels(void *argument, size_t begin, size_t end)
     }
 }
 
-// Converts the inputs [k, k + depth) of a panel to floats.
+// Converts a panel's weights for the inputs [k, k + depth) to floats.
 static void widen_block(const integers_job *job, const char *panel, size_t k, size_t depth, float *to)
 {
     const size_t nr = job->entry->nr, group = job->format.group;

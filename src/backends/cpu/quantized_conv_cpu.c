@@ -29,7 +29,8 @@ typedef struct stem_copy {
     const taper_vector_u8_entry *vector;
 } stem_copy;
 
-// Copies rows of all images into pixels of four bytes. Bytes without a channel are multiplied by zero weights.
+// Copies rows of all images into pixels of four bytes. The bytes of a pixel that belong to no channel are multiplied by
+// zero weights.
 static void stem_rows(void *argument, size_t begin, size_t end)
 {
     const stem_copy *copy = argument;
@@ -72,7 +73,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     if (job->stem && (!taper_mul_size(job->batch * job->in_h, taper_conv2d_i8_row(job), &count))) {
         return taper_fail_memory(run->error);
     }
-    *scratch_bytes = count + 1024; // at least 1 KiB, so the allocator adds bytes that kernels may read
+    *scratch_bytes = count + 1024; // more than 1 KiB: after such blocks the heap adds bytes that kernels may read
     *scratch = taper_heap_alloc(run->heap, *scratch_bytes);
     if (*scratch == NULL) {
         return taper_fail_memory(run->error);
@@ -131,7 +132,7 @@ static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t 
     // does not occur in practice, so it is excluded.
     job->stem = job->in_c <= 4 && job->groups == 1 && job->dilation_w == 1 && job->kernel_w > 1 &&
                 job->pad_left < job->kernel_w && job->kernel_w <= job->in_w + 2 * job->pad_left;
-    // The distance from one tap of the weights to the next must be constant.
+    // The distance in memory from the weight of one tap to the weight of the next tap must be constant.
     return job->stem || job->kernel_h == 1 || job->kernel_w == 1 ||
            w->strides[2] == taper_wrap_mul(w->sizes[3], w->strides[3]);
 }

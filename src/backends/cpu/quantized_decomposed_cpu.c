@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // quantized_decomposed:: operators on dense tensors of floats and bytes, by the vector kernels. A tensor consists of
-// runs of elements, each with one scale and zero point: the whole tensor, channels, tokens or groups. The results equal
-// the reference's to the last bit: products and sums are the same, in the same order. Values are clamped before
-// rounding instead of after it, which is equivalent for integer bounds.
+// runs of elements, each with one scale and zero point. A run is the whole tensor, a channel, a token or a group. The
+// results equal the reference's to the last bit: products and sums are the same, in the same order. Values are clamped
+// before rounding instead of after it, which is equivalent for integer bounds.
 #include <math.h>
 
 #include "ops/call/call.h"
@@ -242,7 +242,7 @@ static taper_status run(taper_call *call, runs_kind kind, bool quantizes)
     }
     const bool fits = kind == UNIFORM ? read_uniform(call, &job) : read_numbers(call, &job, (int64_t)job.channels);
     const bool fine = fits && job.scales != NULL && job.scales->dtype == TAPER_F64;
-    // Groups must not contain NaN, which only the reference detects.
+    // The operator that quantizes groups fails for a NaN. Only the reference checks for NaN.
     if (!fits || job.inner < SHORTEST || (quantizes && (kind == GROUPS || (fine && kind == CHANNELS)))) {
         return TAPER_DECLINED;
     }

@@ -26,8 +26,8 @@ enum {
     TAPER_GPU_PARAMETERS = 64 // number of 32-bit words of a dispatch's parameters
 };
 
-// Numbers of specialization constants that all shaders have (common.glsl). Constants 0, 1 and TEAM give the threads of
-// a workgroup.
+// Numbers of specialization constants that all shaders have (common.glsl). Constants 0, 1 and TEAM are the numbers of
+// threads of a workgroup in the three dimensions.
 enum { TAPER_GPU_AXIS = 19, TAPER_GPU_TEAM = 20, TAPER_GPU_SPREAD = 21, TAPER_GPU_TEAM_THREADS = 128 };
 
 typedef enum taper_gpu_use {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Assigns offsets to memories. Memories that are used only within the run share an arena: the largest is placed first,
-// and each is placed in the lowest gap that is free for its whole lifetime. While the arena exceeds the bytes that are
-// in use at once, the topmost memory is moved to the front of the order and all are placed again, a few times. This
-// file also finds the dispatches that must wait for others. It compares offsets, because two memories that share bytes
-// also force a dispatch to wait.
+// Assigns offsets to memories. A memory is the range of bytes of a tensor or of constants (taper_gpu_memory). Memories
+// that are used only within the run share an arena: the largest is placed first, and each is placed in the lowest gap
+// that is free for its whole lifetime. While the arena exceeds the bytes that are in use at once, the topmost memory is
+// moved to the front of the order and all are placed again, a few times. This file also finds the dispatches that must
+// wait for others. It compares offsets, because two memories that share bytes also force a dispatch to wait.
 #include <stdlib.h>
 #include <string.h>
 

@@ -306,7 +306,7 @@ taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value
 // compare each dispatch with each other one.
 enum { MOST_WORKS = 16384 };
 
-// Returns the possible dtypes of a rule's results.
+// Returns the possible dtypes of a rule's results, as flags (TAPER_GPU_FLOATS …).
 static unsigned gives(taper_gpu_rule *rule)
 {
     static taper_gpu_rule *const views[] = {taper_gpu_rule_reshape, taper_gpu_rule_permute, taper_gpu_rule_transpose,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Turns nodes into dispatches. Each operator has a rule (gpu_rules.inc) that reads the node and adds dispatches. While
-// the backend claims nodes, the same rule decides if the GPU supports the node. Element-wise nodes that follow become
-// steps of a dispatch, which the dispatch applies to its vectors before it stores them.
+// the backend claims nodes, the same rule decides if the GPU supports the node. Element-wise nodes after the node
+// become steps: operations that the dispatch applies to its vectors before it stores them. A chain is a sequence of
+// steps.
 #ifndef TAPER_BACKENDS_GPU_EMIT_H
 #define TAPER_BACKENDS_GPU_EMIT_H
 
@@ -103,8 +104,8 @@ TAPER_MUST_USE taper_status taper_gpu_take_steps(taper_gpu_emitter *e, const tap
                                                  uint32_t most, taper_gpu_chain *chain);
 // Adds a clamp as a step of the chain. A missing bound is infinite.
 void taper_gpu_add_clamp(taper_gpu_chain *chain, double min, double max);
-// Stores the memory of the result (buffer 0) and the chain in the work. The chain becomes the operands e and f and the
-// constants of the steps. `operand` is the number of the first binding for operands of the chain.
+// Stores the memory of the result (buffer 0) and the chain in the dispatch `work`. The chain becomes the operands e and
+// f and the constants of the steps. `operand` is the number of the first binding for operands of the chain.
 TAPER_MUST_USE taper_status taper_gpu_bind(taper_gpu_emitter *e, taper_gpu_work *work, const taper_gpu_chain *chain,
                                            const taper_gpu_view *out, const taper_gpu_loops *loops, int operand);
 // Copies the elements of a view to another view of the same sizes. The views have at most six dimensions.
@@ -165,7 +166,8 @@ TAPER_MUST_USE taper_status taper_gpu_read_affine(taper_gpu_emitter *e, const ta
                                                   taper_gpu_affine *affine);
 TAPER_MUST_USE taper_status taper_gpu_add_affine(taper_gpu_emitter *e, const taper_gpu_affine *affine,
                                                  const taper_gpu_view *v, taper_gpu_chain *chain);
-// Adds constants for a shader to the program. *buffer receives their number, for a binding of the work.
+// Adds constants for a shader to the program. *buffer receives the number of the constants' memory, for a binding of a
+// dispatch.
 TAPER_MUST_USE taper_status taper_gpu_add_weights(taper_gpu_emitter *e, const taper_gpu_key *key, uint64_t bytes,
                                                   void (*fill)(void *user, float *to), void *user, uint32_t *buffer);
 static inline void taper_gpu_put(taper_gpu_work *work, uint32_t *at, int64_t word)
@@ -177,8 +179,8 @@ static inline void taper_gpu_put_float(taper_gpu_work *work, uint32_t *at, doubl
     const float value = (float)number;
     memcpy(&work->parameters.more[(*at)++], &value, sizeof value);
 }
-// Adds offset, strides of batch, row and column, and stride of groups to the parameters. Most kernels read their first
-// operand by such parameters.
+// Adds the offset, the strides of batch, row and column, and the stride of groups of four channels to the parameters.
+// Most kernels read their first operand by such parameters.
 void taper_gpu_put_strides(taper_gpu_work *work, uint32_t *at, const taper_gpu_view *view, const int64_t *strides);
 
 // Multiplies x, packed along its last dimension, by a constant [out, in]. Then adds bias (NULL if there is none) and

@@ -234,9 +234,9 @@ static uint32_t over(uint32_t n, uint32_t by)
     return (n + by - 1) / by;
 }
 
-// Chooses the dimension of threads along which a workgroup extends. If threads of a row run together, this is the
-// dimension with the fewest idle threads. Kernels do not check the third thread number, so the third dimension is
-// chosen only if it consists of whole rows.
+// Chooses the dimension of threads along which a workgroup extends. If the device runs the threads of a row together,
+// as a CPU does, this is the dimension with the fewest idle threads. Kernels do not check the third thread number, so
+// the third dimension is chosen only if it consists of whole rows.
 static uint32_t choose_axis(const taper_gpu_state *s, const uint32_t *threads)
 {
     uint32_t best = 0;
@@ -301,7 +301,8 @@ static bool choose_groups(const taper_gpu_state *s, taper_gpu_work *w, uint32_t 
 
 enum { MOST_AT_ONCE = 64 }; // largest number of dispatches in sequence without a barrier
 
-// Completes the constants of the work and chooses its variant. Constants and variant select the work's pipeline.
+// Completes the constants of the dispatch and chooses the shader's variant (storage or texel buffers). Constants and
+// variant select the pipeline.
 static taper_status settle_work(const recorder *rec, taper_gpu_work *w, uint32_t groups[3], bool *texels)
 {
     const taper_gpu_state *s = rec->state;

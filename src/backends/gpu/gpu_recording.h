@@ -27,7 +27,7 @@ typedef struct taper_gpu_recording {
     taper_gpu_shared *shared; // the shared arena, or NULL if the recording uses none
     taper_gpu_buffer arena, inputs, outputs, parameters, stays_in, stays_out;
     taper_gpu_recorded *recorded;
-    taper_gpu_port *ports; // ports of the inputs, then of the outputs
+    taper_gpu_port *ports; // ports (places of arguments and results): of the inputs, then of the outputs
     size_t in_count, out_count;
     // Time of each dispatch in the last run, then the shortest time of each so far, in seconds; NULL if times are not
     // logged.

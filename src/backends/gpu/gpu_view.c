@@ -64,7 +64,8 @@ bool taper_gpu_view_reshape(const taper_gpu_view *from, const taper_shape *to, t
             }
         }
         const bool has_packed = a >= 0 && from->packed >= first_a && from->packed <= a;
-        // Finds the stride of the run's innermost vector, and checks that the run's dimensions are contiguous.
+        // Finds the distance between neighbouring vectors of the run, and checks that the run's dimensions are
+        // contiguous.
         int64_t step = 0, vectors = 0;
         bool lanes = false; // true if the innermost elements are lanes
         for (int d = a; a >= 0 && d >= first_a; d--) {

@@ -50,8 +50,8 @@ TAPER_MUST_USE taper_status taper_gpu_read_norm(taper_gpu_emitter *e, const tape
 // Merges a batch norm into the weights of the layer, if it is the only user of *value. *value then becomes the result
 // of the batch norm.
 void taper_gpu_take_norm(taper_gpu_emitter *e, const taper_ir_value **value, taper_gpu_layer *l);
-// Refuses a bias that does not have one number for each result, so that its memory is never read past the end. The CPU
-// then runs the node and reports the error.
+// Refuses a bias that does not have one number for each result, so that kernels never read past the end of the bias.
+// The CPU then runs the node and reports the error.
 TAPER_MUST_USE taper_status taper_gpu_check_bias(taper_gpu_emitter *e, const taper_gpu_layer *l);
 taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind);
 // Returns the number of weight vectors. The order of the vectors is [part][tile of results][tap][channel, rounded up to

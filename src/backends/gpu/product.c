@@ -22,7 +22,7 @@ static bool fills(const taper_gpu_emitter *e, taper_gpu_product *p, int64_t pixe
 {
     const int64_t threads =
         over(p->out_sizes[1] * p->out_sizes[2], pixels) * over(p->out_groups, tile) * p->out_sizes[0] * p->parts;
-    // Units of work that the members of a team divide among themselves.
+    // Number of units of work that the members of a team divide among themselves.
     const int64_t taps = p->kernel[0] * p->kernel[1], steps = p->in_groups * (taps > 1 ? 2 : 1);
     const uint32_t team = taper_gpu_team(e->state, threads, steps, most);
     return threads * team >= wanted && set_tile(p, pixels, tile, team);

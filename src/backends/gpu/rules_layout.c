@@ -53,7 +53,8 @@ taper_status taper_gpu_rule_pad(taper_gpu_emitter *e, const taper_node *node, ui
     }
     TAPER_TRY(taper_gpu_operand(e, taper_node_in(node, 0), &from));
     TAPER_GPU_REFUSE(e, count % 2 != 0 || count / 2 > (size_t)from.rank, "padding of more dimensions than there are");
-    const int padded = (int)count / 2; // 1 to 3 for rows, images and volumes, which may have a batch
+    // number of padded dimensions: 1 to 3 for rows, images and volumes, with or without a batch
+    const int padded = (int)count / 2;
     TAPER_GPU_REFUSE(
         e, edge != TAPER_GPU_EDGE_FILL && (padded > 3 || (from.rank != padded + 1 && from.rank != padded + 2)),
         "padding of other dimensions");

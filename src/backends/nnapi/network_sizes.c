@@ -211,7 +211,7 @@ static taper_status elements(finder *f, const taper_network_operation *op, int64
 
 static taper_status rows(finder *f, const taper_network_operation *op, uint32_t d, uint32_t *made)
 {
-    (void)d; // d is 0: only unknown dimensions are asked for, and the weight gives dimension 1
+    (void)d; // d is 0: only unknown dimensions are asked for, and the weight determines the size of dimension 1
     return elements(f, op, operand(f, op->in[1])->sizes[1], made);
 }
 

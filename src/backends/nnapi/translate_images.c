@@ -120,7 +120,7 @@ taper_status taper_translate_avg_pool(taper_translator *t, const taper_node *nod
     return add_pool(t, node, ANEURALNETWORKS_AVERAGE_POOL_2D, &w, image, nchw);
 }
 
-// Adds the mean over an image of any size.
+// Adds the mean over height and width of an image of any size.
 static taper_status mean_of_image(taper_translator *t, const taper_ir_value *x)
 {
     static const int64_t space[2] = {1, 2};

@@ -18,7 +18,8 @@ typedef struct taper_conv_layer {
 
 enum { TAPER_CONV_PLAIN, TAPER_CONV_DEPTHWISE, TAPER_CONV_GROUPED };
 
-// Returns the kind of convolution. `in` is the number of channels of the input.
+// Returns the kind of convolution: TAPER_CONV_PLAIN, TAPER_CONV_DEPTHWISE or TAPER_CONV_GROUPED. `in` is the number of
+// channels of the input.
 int taper_conv_kind(const taper_conv_geometry *g, int64_t in);
 int32_t taper_conv_code(const taper_conv_geometry *g, int kind); // returns the operation, a code ANEURALNETWORKS_…
 TAPER_MUST_USE taper_status taper_translate_check_geometry(taper_translator *t, const taper_conv_geometry *g, int kind);

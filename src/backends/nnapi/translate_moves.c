@@ -117,8 +117,8 @@ static taper_status permuted(taper_translator *t, const taper_ir_value *x, const
     uint32_t in, vector, out;
     TAPER_REFUSE(t, t->options->pytorch, "PyTorch's converter has no such operation");
     TAPER_REFUSE(t, rank > 4, "a tensor of more than four dimensions");
-    // These permutations need no operation: the operand of one tensor as NHWC is also the operand of the other tensor
-    // as NCHW.
+    // These permutations need no operation: the NHWC operand of one of the two tensors, the input and the result, is
+    // also the NCHW operand of the other one.
     const bool to_last = rank == 4 && memcmp(order, last, sizeof last) == 0 && taper_translate_has_image(t, x);
     const bool to_first =
         rank == 4 && memcmp(order, first, sizeof first) == 0 && !t->asking && taper_read_tensor(&t->reader, x) == NULL;

@@ -283,7 +283,8 @@ taper_status taper_translate_hardswish(taper_translator *t, const taper_node *no
     return taper_translate_give(t, t->result, out, quantizer, image);
 }
 
-// Translates hardsigmoid. The quantized result has a fixed scale, which covers its range.
+// Translates hardsigmoid. The quantized result has a fixed scale, 1 / 256, which covers the range of hardsigmoid, 0 to
+// 1.
 taper_status taper_translate_hardsigmoid(taper_translator *t, const taper_node *node)
 {
     static const taper_result_quantizer fixed = {1.0 / 256, 0};
@@ -330,7 +331,7 @@ taper_status taper_translate_leaky_relu(taper_translator *t, const taper_node *n
     return taper_translate_give(t, t->result, out, quantizer, image);
 }
 
-// Translates prelu. If there is a slope for each channel, the slopes are along the last dimension of an image.
+// Translates prelu. If there is a slope for each channel, the slopes are along the last dimension of an NHWC image.
 taper_status taper_translate_prelu(taper_translator *t, const taper_node *node)
 {
     const taper_ir_value *x = taper_node_in(node, 0);

@@ -256,7 +256,8 @@ static taper_status turn(taper_translator *t, uint32_t from, bool image, uint32_
     return TAPER_OPERATION(t, TRANSPOSE, *turned, from, vector);
 }
 
-// Refuses a shape that is unknown now and will still be unknown when the model runs.
+// Refuses an unknown shape. Accepts it only while nodes are checked for support and a later recording will know the
+// shape, or if the network may have unknown sizes (`open`) and the rank is known.
 static taper_status check_shape(taper_translator *t, const taper_shape *shape)
 {
     TAPER_REFUSE(t, shape->rank < 0 && !taper_translate_may_learn(t), "a tensor whose shape is not known");

@@ -14,8 +14,8 @@ static VkDeviceMemory memory_of(const taper_gpu_buffer *buffer)
 
 enum { WISHES = 5 };
 
-// Chooses a memory type of the set `allowed`, whose flags include set number *wish of desired flags. If there is none,
-// increases *wish and tries again. Returns UINT32_MAX if no set is left.
+// Chooses a memory type of the set `allowed` that has all flags of wish number *wish. If there is no such type,
+// increases *wish and tries again. Returns UINT32_MAX if no wish is left.
 static uint32_t choose_type(const taper_vulkan *v, uint32_t allowed, taper_gpu_use use, int *wish)
 {
     enum {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Converts a draft (a model that is being compiled) for NNAPI, after all other passes on the draft. forward is
-// specialized for the sizes of the given inputs. A pretended device claims the nodes that NNAPI supports, and each
-// segment becomes a module of PyTorch's own classes.
+// specialized for the sizes of the given inputs. A pretended device (a backend without a device) claims the nodes that
+// NNAPI supports, and each segment becomes a module of PyTorch's own classes.
 #include "backends/nnapi/convert/convert.h"
 
 #include <stdio.h>
@@ -102,7 +102,7 @@ static taper_status grow_known(conversion *c)
     return TAPER_OK;
 }
 
-// Records for each output of a segment the shape of the body's value that becomes this output.
+// Records the shape of each output of a segment: the shape of the value in the segment's body that becomes this output.
 static taper_status name_results(conversion *c, const taper_node *segment)
 {
     TAPER_TRY(grow_known(c));
