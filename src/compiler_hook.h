@@ -37,7 +37,7 @@ typedef struct taper_converter {
     const char *name; // name of the device in taper_preparers
     // Checks the options before the conversion changes anything.
     taper_status (*check)(const struct taper_optimize_options *options, taper_error *error);
-    // Converts at the end of the portable stage, before unused attributes are removed.
+    // Converts at the end of `prepare` (the portable stage), before unused attributes are removed.
     taper_status (*convert)(struct taper_compilation *compilation, const struct taper_optimize_options *options);
 } taper_converter;
 
@@ -68,8 +68,8 @@ typedef struct taper_compilation {
     // True if the graphs will be saved and not run, so that the compiler may compute scaled weights
     // (ir/scaled_storage.h).
     bool to_save;
-    // In the portable stage: the device to prepare for, or NULL if layers are not packed because they will be
-    // quantized.
+    // In `prepare` (the portable stage): the device to prepare for, or NULL if layers are not packed because they will
+    // be quantized.
     const taper_preparer *preparer;
     struct taper_shapes *shapes;      // known shapes of the graph that is offered; NULL to use only constants
     const taper_converter *converter; // converter that is being executed, or NULL

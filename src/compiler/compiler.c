@@ -13,8 +13,8 @@ typedef struct pass {
     const char *name, *summary;
     taper_pass_function run;
     unsigned stages;
-    // PACKED: the pass runs only if layers are packed. PLAIN: it runs only if layers are not packed, because the model
-    // will be quantized.
+    // PACKED: the pass runs only if the weights of layers are packed for a device (prepack.c). PLAIN: the pass runs
+    // only if they are not packed, because the model will be quantized.
     enum { ANY, PACKED, PLAIN } layers;
 } pass;
 
@@ -189,7 +189,8 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
                 continue;
             }
             TAPER_TRY(taper_charge(compilation->allocator, STEPS_A_NODE * (uint64_t)graph->node_count,
-                                   // Steps of the pass and of the verifier, both of which read all nodes.
+                                   // The budget of the load pays for the pass and for the verifier, both of which read
+                                   // all nodes.
                                    compilation->error));
             TAPER_TRY(passes[p].run(compilation, graph));
             const taper_status status = taper_graph_verify(graph, compilation->error);

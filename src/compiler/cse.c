@@ -23,7 +23,7 @@ typedef struct entry {
 typedef struct table {
     taper_compilation *compilation;
     taper_aliases *aliases;
-    uint64_t *written_at; // for each alias set: time of the last write so far
+    uint64_t *written_at; // for each alias set (ir/alias.h): time of the last write so far
     uint64_t time;
     // Time when the innermost loop began; the loop's last iteration may have written anything since then.
     uint64_t loop_entry;

@@ -83,9 +83,10 @@ taper_ir_value *taper_ahead_root(taper_ir_value *value);
 bool taper_ahead_returns_argument(const taper_node *node); // true for the operators that taper_ahead_root follows
 // Returns true if the operator may return an argument itself, as contiguous does.
 bool taper_ahead_may_be_argument(const taper_node *node);
-// Returns true if a result of the node has the fact.
+// Returns true if a result of the node has the fact, one of the bits TAPER_AHEAD_.
 bool taper_ahead_any_output(const taper_ahead *a, const taper_node *node, unsigned fact);
-// Returns, as bits, the arguments of the node that have the fact, apart from those that have no gradient.
+// Returns, as bits, the arguments of the node that have the fact (a bit TAPER_AHEAD_), except arguments for which the
+// operator has no gradient.
 uint32_t taper_ahead_wanted(const taper_ahead *a, const taper_node *node, unsigned fact);
 // Returns the list whose items are the results of the node, or NULL if its results are no list.
 const taper_ir_value *taper_ahead_result_list(const taper_node *node);

@@ -128,7 +128,7 @@ static bool hides(const taper_op *op)
            (gradient == NULL || taper_gradient_is_none(gradient));
 }
 
-// Makes the call of a formula.
+// Makes the node for a call in a formula.
 static taper_status make_formula_call(void *user, const taper_op *op, taper_val *args, size_t arg_count,
                                       taper_val *rets, size_t ret_count)
 {

@@ -72,7 +72,8 @@ static taper_status own_grad(const taper_ahead_maker *m, taper_ir_value *value)
     return taper_ahead_call(m, TAPER_OP(aten_clone), args, 2, slot);
 }
 
-// Hands the gradient of an argument, a tensor or a list, to the argument's values.
+// Adds the gradient of an argument to the gradient of the argument's value. If the argument is a list, adds the
+// gradient of each item to the item's gradient.
 static taper_status hand_on(const taper_ahead_maker *m, size_t arg, taper_val grad)
 {
     taper_ir_value *const value = taper_node_in(m->node, arg);

@@ -26,7 +26,7 @@ static void reach(const taper_ahead *a, const taper_node *node)
     }
 }
 
-// Returns true if a node of the node's blocks, or the node itself, writes to a value with the fact.
+// Returns true if the node, or a node in its blocks, writes to a value with the fact (a bit TAPER_AHEAD_).
 static bool writes_to(const taper_ahead *a, const taper_node *node, unsigned fact)
 {
     for (size_t i = 0; i < node->input_count; i++) {
@@ -260,7 +260,7 @@ static void visit_op(taper_ahead *a, taper_node *node)
     }
 }
 
-// Returns true if the node, or a node in its blocks, takes a value with the fact.
+// Returns true if the node, or a node in its blocks, takes a value with the fact (a bit TAPER_AHEAD_).
 static bool takes(const taper_ahead *a, const taper_node *node, unsigned fact)
 {
     for (size_t i = 0; i < node->input_count; i++) {

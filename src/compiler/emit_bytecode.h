@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Turns a graph of the portable stage into a function of the lite interpreter: the reverse of frontend/bytecode.h.
+// Turns a graph that was rewritten for a file (the portable stage, pass.h) into a function of the lite interpreter: the
+// reverse of frontend/bytecode.h.
 #ifndef TAPER_COMPILER_EMIT_BYTECODE_H
 #define TAPER_COMPILER_EMIT_BYTECODE_H
 

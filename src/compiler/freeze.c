@@ -8,8 +8,9 @@
 // constant as known. If any graph changes the shape of a tensor in place (transpose_, resize_, set_, an out argument),
 // tensors that are written to therefore remain attributes.
 //
-// A file stores constants and attributes separately. So the portable stage does not replace an attribute to which a
-// graph writes, or an attribute that is an object. Packed weights are the exception: they become constants.
+// A file stores constants and attributes separately. So for a graph that is written to a file (the portable stage), the
+// pass does not replace an attribute to which a graph writes, or an attribute that is an object. Packed weights are the
+// exception: they become constants.
 #include <string.h>
 
 #include "compiler/pass.h"
@@ -134,9 +135,9 @@ static bool is_constant(taper_compilation *compilation, taper_val value)
     }
 }
 
-// *constant receives the constant that replaces an attribute; the caller owns this reference. In the portable stage its
-// tensors no longer require gradients, as in PyTorch's freezing. PyTorch's CPU engine refuses weights that require
-// gradients, and also images computed from such weights.
+// *constant receives the constant that replaces an attribute; the caller owns this reference. In a graph that is
+// written to a file (the portable stage), its tensors no longer require gradients, as in PyTorch's freezing. PyTorch's
+// CPU engine refuses weights that require gradients, and also images computed from such weights.
 static taper_status constant_of(taper_compilation *compilation, taper_val value, taper_val *constant)
 {
     *constant = value;

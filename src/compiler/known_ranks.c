@@ -169,7 +169,7 @@ static const taper_val *constant_of(const taper_node *node, const char *argument
     return constant != NULL ? &constant->constant : NULL;
 }
 
-// Handles a reduction or selection. *more is minus the number of dimensions that the operator drops. *last is the
+// Handles a reduction or selection. *more is the negated number of dimensions that the operator drops. *last is the
 // highest dimension that its arguments name: the input has this dimension, or the operator raises. Returns false for
 // all other operators.
 static bool dropped_dims(const taper_node *node, int64_t *more, int64_t *last)
@@ -372,7 +372,7 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t le
         most = most > known->most ? known->most : most;
     }
     if (least > most || (known->most != 0 && least == known->least && most == known->most)) {
-        return TAPER_OK; // contradictory bounds occur only in code that runs after an error was raised
+        return TAPER_OK; // contradictory bounds occur only in code that never runs, because a check before it raises
     }
     TAPER_TRY(TAPER_GROW(r->compilation->allocator, r->learned, r->learned_capacity, r->learned_count + 1,
                          r->compilation->error));
@@ -382,8 +382,8 @@ static taper_status learn_rank(ranks *r, const taper_ir_value *value, int64_t le
     return TAPER_OK;
 }
 
-// Learns from a convolution, which takes a batch of images or one image and raises otherwise. PyTorch's convolutions
-// with packed weights, for which a file is written, take only batches.
+// Learns the rank of a convolution's input: a convolution takes a batch of images or one image, and raises otherwise.
+// PyTorch's convolutions with packed weights, for which a file is written, take only batches.
 static taper_status learn_from_layer(ranks *r, const taper_node *node)
 {
     const uint64_t facts = taper_node_facts(node);

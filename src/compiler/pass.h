@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // A pass rewrites one graph at a time without changing the results of the model. The ordered list of passes is in
-// compiler.c.
+// compiler.c. Passes run in two stages: the portable stage is for graphs that are written to a file, and the target
+// stage is for graphs that run on this machine.
 #ifndef TAPER_COMPILER_PASS_H
 #define TAPER_COMPILER_PASS_H
 
@@ -68,8 +69,8 @@ TAPER_MUST_USE taper_status taper_specialize(taper_compilation *compilation, tap
                                              const struct taper_shape *params, size_t count,
                                              struct taper_shapes **shapes);
 
-// Ends the portable stage; this is not a pass. Makes *root, a reference to a root object with only the attributes that
-// a graph reads, and renumbers the attributes in the graphs.
+// Ends the portable stage, whose graphs are written to a file; this is not a pass. Makes *root, a reference to a root
+// object with only the attributes that a graph reads, and renumbers the attributes in the graphs.
 TAPER_MUST_USE taper_status taper_prune_attributes(taper_compilation *compilation, taper_val *root);
 
 // Replaces requests for gradients (differentiate.c).

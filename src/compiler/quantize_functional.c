@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces x += y and similar operators in place by their functional forms if x has no other users, because steps have
-// no in-place forms. The pass remove_mutation does not change operators on two tensors, because that pass does not know
-// the dtypes. Here the first run has shown that both tensors are float.
+// Replaces x += y and similar operators in place by their functional forms if x has no other users, because quantized
+// operators (steps, quantization.h) have no in-place forms. The pass remove_mutation does not change operators on two
+// tensors, because that pass does not know the dtypes. Here the first run has shown that both tensors are float.
 #include "compiler/quantization.h"
 
 static bool is_float(const taper_quantization *q, const taper_ir_value *value)
@@ -9,8 +9,8 @@ static bool is_float(const taper_quantization *q, const taper_ir_value *value)
     return value->id < q->value_count && q->values[value->id].is_float;
 }
 
-// Returns true if the quantizer may compute the operator in integers: as a step of the quantized graph
-// (quantization.h), or as an activation that is merged into a step.
+// Returns true if the operator may become a quantized operator (a step, quantization.h), or an activation that is
+// merged into such an operator.
 static bool may_be_step(const taper_op *op)
 {
     const uint64_t facts = taper_op_facts(op);

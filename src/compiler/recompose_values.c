@@ -72,8 +72,8 @@ static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_va
                : NULL;
 }
 
-// Returns true if the two calls have equal ranges and dtypes, so that checking the quantize node also checks the
-// dequantize node.
+// Returns true if the two calls have equal ranges of integers and equal dtypes, so that checking the quantize node also
+// checks the dequantize node.
 static bool of_same_integers(const taper_node *a, const taper_node *b)
 {
     double first[3], second[3];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Forms segments: parts of a graph that a backend runs as a whole (ops/backend.h). Each backend is offered the regions
-// of every block. The nodes that it claims become a SEGMENT node, which also contains the original nodes for calls that
-// the backend declines. This file ensures that a segment is legal, so that backends need not: computing all nodes of a
-// segment at the place of its last node must not change results.
+// of every block. A region is the candidates for a segment among consecutive nodes of a block. It ends at the first
+// node before which no later node may be computed. The nodes that it claims become a SEGMENT node, which also contains
+// the original nodes for calls that the backend declines. This file ensures that a segment is legal, so that backends
+// need not: computing all nodes of a segment at the place of its last node must not change results.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 #include "ir/graph_copy.h"
@@ -240,7 +241,8 @@ static bool is_candidate(const finder *f, const taper_node *node, int depth)
            (taper_node_is_pure(node) ? gives_new(f, node, 0) : writes_to_its_own(f, node, depth));
 }
 
-// Returns true if later nodes of the block may be computed before this node.
+// Returns true if later nodes of the block may be computed before this node, so that a region can continue after the
+// node.
 static bool may_stand_between(const finder *f, const taper_node *node)
 {
     return node->block_count == 0 || node->kind == TAPER_NODE_SEGMENT
