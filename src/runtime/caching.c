@@ -21,7 +21,7 @@ typedef struct size_list {
 struct taper_caching_allocator {
     taper_allocator allocator, under;
     size_t limit;
-    taper_spin lock; // guards the members below; the lock is not held while `under` is called
+    taper_spin lock; // guards the members below; the lock is not held during calls of the host's allocator `under`
     size_t blocks;   // number of blocks in use, plus one until the owner releases the allocator
     bool closed;     // true after the owner has released the allocator
     size_t used, kept;

@@ -21,7 +21,8 @@ struct taper_context {
     taper_registry *registry;
     taper_pool *pool;
     uint64_t cpu;
-    // Array that ends with NULL. If the pointer itself is NULL, backends/backend_list.inc is used.
+    // Array of backends that ends with NULL. If the pointer to the array is NULL, the backends of
+    // backends/backend_list.inc are used.
     const struct taper_backend *const *backends;
     struct taper_mutex *device_lock;
     struct opened *devices;               // list of opened devices (runtime/device.c)

@@ -159,8 +159,8 @@ static const taper_backend *find_backend(const taper_context *context, const tap
     return backend != NULL && (backend->open != NULL || first) ? backend : NULL;
 }
 
-// Returns the entry of the device if it was requested before with the same parameters, even if it is missing. Otherwise
-// returns NULL.
+// Returns the entry of the device if it was requested before with the same parameters, even if the device could not be
+// opened. Otherwise returns NULL.
 static opened *find_opened(const taper_context *context, const taper_backend *backend, const opening *how)
 {
     opened *o = context->devices;

@@ -81,7 +81,8 @@ taper_status taper_inspect_device_plan(const taper_session *session,
     TAPER_NEED(session, error);
     TAPER_NEED(each, error);
     taper_session *const used = (taper_session *)(uintptr_t)session;
-    TAPER_TRY(taper_session_enter(used, error)); // locks the session, because each() must not run it
+    // locks the session, because the host's function `each` must not run it
+    TAPER_TRY(taper_session_enter(used, error));
     storage_teller teller = {.each = each, .user = user};
     for (size_t i = 0; TAPER_DEVICES && i < session->model->state_count; i++) {
         teller.any = false;

@@ -184,7 +184,7 @@ static taper_status run_at(const void *user, taper_call *call)
     return run_kernel(at->f, at->in, call);
 }
 
-// Runs the kernel, and records the call if the run records.
+// Runs the kernel, and records the call on the tape if the run records for gradients.
 static taper_status run_for_gradients(const frame *f, const taper_instruction *in, taper_call *call)
 {
     const place at = {f, in};

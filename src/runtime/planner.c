@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The memory planner, described in planner.h. A plan lists the storages (births) in the order of creation. Offsets are
-// assigned to the largest storage first. Each storage gets the smallest gap that is free during its whole life.
+// assigned to the largest storage first. Each storage gets the smallest gap that is free during its whole life. A lease
+// is memory of the host that is lent to the planner for a result of the next run (taper_planner_lend).
 #include "runtime/planner.h"
 
 #include <stdlib.h>

@@ -10,8 +10,8 @@ void taper_profile_free(taper_session *session)
     taper_free(allocator, session->parts, session->part_capacity * sizeof *session->parts);
 }
 
-// Allocates items for the parts of a site if the site has no items, or if the number of parts has changed. Returns
-// false if memory is missing.
+// Allocates items for the parts of a site (taper_profile_site: an instruction of the program) if the site has no items,
+// or if the number of parts has changed. Returns false if memory is missing.
 static bool find_parts(taper_session *session, taper_profile_site *site, size_t count)
 {
     if (site->part_count == count) {

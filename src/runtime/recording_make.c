@@ -83,8 +83,8 @@ static const taper_instruction *behind_step(making *m, size_t i)
     return next;
 }
 
-// Visits the sequence. In the first pass it counts; in the second it records arguments and emptied registers. Returns
-// false if the sequence cannot be recorded.
+// Visits the steps of the sequence. The first pass counts arguments and emptied registers, and the second pass records
+// them. Returns false if the sequence cannot be recorded.
 static bool walk(making *m)
 {
     m->trace->stretch++;
