@@ -63,7 +63,7 @@ static const taper_tuple *as_tuple(taper_val value)
 // Returns the value for a key in a tuple of (key, value) pairs, or None if the key is missing.
 static taper_val lookup(const reader *r, const taper_tuple *pairs, const char *key)
 {
-    // Each lookup is charged, because all functions may share one long tuple.
+    // Each lookup is charged to the budget of the load, because all functions may share one long tuple.
     if (!taper_spend(r->module->allocator, 5 * (uint64_t)pairs->count)) {
         return taper_val_none();
     }

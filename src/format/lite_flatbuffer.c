@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Reads a lite module from a flatbuffer: the module table, its versions, the ivalues in a loop, and extra files.
-// jit_sources and the ivalues from mobile_ivalue_size on belong to the full TorchScript form and are not read.
+// Reads a lite module from a flatbuffer: the module table, its versions, the ivalues (the values of the module,
+// lite_flatbuffer.h) one after the other, and extra files. jit_sources and the ivalues from mobile_ivalue_size on
+// belong to the full TorchScript form and are not read.
 #include "format/lite_flatbuffer.h"
 
 enum { OLDEST_BYTECODE = 4, NEWEST_BYTECODE = 9, NEWEST_OPERATORS = 10 };

@@ -73,7 +73,8 @@ static taper_status read_operators(taper_fb_reader *r, const taper_fb_table *tab
     for (size_t i = 0; i < items.count; i++) {
         taper_fb_table item;
         taper_fb_name *name, *overload;
-        uint64_t arguments = UINT32_MAX; // -1 as 32 bits
+        // value if the field is absent: -1 as 32 bits, which means all arguments of the schema
+        uint64_t arguments = UINT32_MAX;
         TAPER_TRY(taper_fb_item_table(&r->fb, &items, i, &item));
         TAPER_TRY(taper_fb_name_in(r, &item, 0, &name));
         TAPER_TRY(taper_fb_name_in(r, &item, 1, &overload));

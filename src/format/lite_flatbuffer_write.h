@@ -17,7 +17,7 @@ typedef struct taper_fb_writer {
     taper_fbb_ref *ivalues; // position of each ivalue, by its index
     size_t count, capacity;
     taper_lookup scalars; // numbers and strings that were written
-    taper_lookup tags;    // types of containers that were written
+    taper_lookup tags;    // names of container types that were written
     taper_arena arena;    // memory for the entries of `scalars` and `tags`
     // Maps each object to the index of its ivalue, or to TAPER_FB_OPEN while the object is written.
     taper_pointer_map objects;
@@ -32,8 +32,8 @@ typedef struct taper_fb_writer {
     taper_fbb_ref *function_types; // for each function: position of the field that receives the number of its class
     taper_pointer_map types;       // maps each type to the position of its string
     size_t type_text;              // characters of all type strings
-    bool in_state;                 // true while the module's root object is written, false while constants are
-    bool with_handles;             // true to write debug handles
+    bool in_state;     // true while the module's root object is written, false while constants of functions are written
+    bool with_handles; // true to write debug handles
     taper_error *error;
 } taper_fb_writer;
 

@@ -286,7 +286,8 @@ static taper_status reduce(taper_pickle *p)
     if (global == NULL || (arguments.value.tag != TAPER_TUPLE && !member)) {
         REFUSE(p, "the pickle is damaged: REDUCE without a function and its arguments");
     }
-    p->count -= 2; // the global is not a reference, so only the count changes
+    // the popped values, a global and arguments that were taken out, own no reference, so only the count changes
+    p->count -= 2;
     const taper_status status = member ? taper_pickle_member(p, global, arguments.value)
                                        : taper_pickle_call(p, global, arguments.value.as.tuple, arguments.depth);
     taper_val_release(arguments.value);
