@@ -33,9 +33,9 @@ static const taper_pt2_argument *nth(const taper_pt2_node *node, size_t *input, 
     return NULL;
 }
 
-// Fails if the operator has no rule of its own but consists of operators with rules, because autocast casts inside such
-// an operator. An operator counts as such a composition if the dtype of its result is neither the dtype of an argument
-// nor given as an argument. A product also counts, unless all of its floats already have the lower dtype.
+// Fails if autocast has no rule for the operator but has rules for the operators that it consists of, because autocast
+// then casts inside of it. An operator counts as such a composition if the dtype of its result is neither the dtype of
+// an argument nor given as an argument. A product also counts, unless all of its floats already have the lower dtype.
 static taper_status check_others(taper_export_lowering *l, const taper_export_scope *scope, const taper_op *op)
 {
     const taper_pt2_node *node = l->node;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lowers targets for which several operators are needed. PyTorch's own decompositions produce these targets.
+// Lowers targets (the operators and functions that the program's nodes call) for which several operators of Taper are
+// needed. PyTorch's own decompositions produce these targets.
 #include <math.h>
 #include <stdio.h>
 

@@ -60,7 +60,8 @@ TAPER_MUST_USE taper_status taper_export_node(taper_export_lowering *l, taper_ex
                                               const taper_pt2_node *node);
 TAPER_MUST_USE taper_status taper_export_note_missing(taper_export_lowering *l, const char *name, const char *overload);
 
-// ---- special.c: targets without a row in the list; *done remains false for all others
+// ---- special.c: lowers targets (functions that nodes call) without a row in the operator list; *done remains false
+// for other targets
 
 TAPER_MUST_USE taper_status taper_export_special(taper_export_lowering *l, taper_export_scope *scope,
                                                  const char *target, bool *done);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Lowers targets that are not operators of Taper: new names of PyTorch 2, questions about sizes, and assertions.
+// Lowers targets (the operators and functions that the program's nodes call) that are not operators of Taper: new names
+// of PyTorch 2, questions about sizes, and assertions.
 #include <stdio.h>
 
 #include "frontend/export/parts.h"

@@ -443,7 +443,8 @@ static bool is_number(const taper_ir_value *value, int64_t want)
     return constant != NULL && constant->constant.tag == TAPER_INT && constant->constant.as.i == want;
 }
 
-// Returns true if the patch only writes to dimensions and does not change known dimensions.
+// Returns true if `patch`, the slice of the serialized model that the script overwrites, contains only the sizes of
+// operands, and the script writes each known size unchanged.
 static bool patches_sizes(const taper_node *patch, const taper_nnapi_model *model)
 {
     const int64_t slice[4] = {0, (int64_t)model->sizes_begin, (int64_t)model->sizes_end, 1};
@@ -568,7 +569,7 @@ static taper_status rewrite_with(site *s, taper_arena *arena)
 static taper_status rewrite(site *s, taper_node *run)
 {
     s->run = run;
-    for (size_t i = 0; i < s->graph_count; i++) { // charges all nodes that may be visited
+    for (size_t i = 0; i < s->graph_count; i++) { // charges all nodes that may be visited to the budget of the load
         TAPER_TRY(taper_charge(s->module->allocator, s->graphs[i] != NULL ? s->graphs[i]->node_count : 0, s->error));
     }
     if (run->input_count != 3 || run->output_count > 1 || (run->output_count == 1 && run->outputs[0].uses != NULL) ||
