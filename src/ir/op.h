@@ -39,7 +39,7 @@ enum {
                                                       // state
 #define TAPER_OP_VIEW             (UINT64_C(1) << 3)  // the result may alias an argument although the schema does not
                                                       // say so (reshape, contiguous, to)
-#define TAPER_OP_TARGET           (UINT64_C(1) << 4)  // operator taper::… that only the target stage inserts
+#define TAPER_OP_TARGET           (UINT64_C(1) << 4)  // operator taper::… in graphs that run, never in files
 #define TAPER_OP_OUT_COPY         (UINT64_C(1) << 5)  // a .out form that PyTorch made from the functional one. The
                                                       // result is copied, whatever its dtype, into the out tensor,
                                                       // which becomes contiguous if it had other sizes. The kernel does
@@ -141,7 +141,7 @@ typedef enum taper_op_shape {
     TAPER_SHAPE_EINSUM,    // einsum, by the equation in argument 0
     TAPER_SHAPE_HALF,      // sizes of argument 0, except half in dimension dim: glu
     TAPER_SHAPE_RECURRENT, // (input, hx, …): a sequence with rows of the hidden size, then states with sizes of hx
-    // X[i]: sizes of the only integer tensor in list 1, then the sizes of argument 0 except the first.
+    // X[i]: sizes of the only integer tensor in argument 1, a list, then the sizes of argument 0 except the first.
     TAPER_SHAPE_INDEXED,
     TAPER_SHAPE_NARROW,    // sizes of argument 0, except `length` in dimension dim
     TAPER_SHAPE_UNFLATTEN, // argument `sizes` replaces dimension dim; one of the sizes may be -1

@@ -44,7 +44,7 @@ typedef struct taper_schema {
     uint32_t out_count; // number of .out arguments, which come last
     bool vararg, varret;
     bool in_place;                   // true if argument 0 is written to and returned
-    uint8_t roles[TAPER_ROLE_COUNT]; // 1 + position of each argument in taper_role, or 0 if missing
+    uint8_t roles[TAPER_ROLE_COUNT]; // for each taper_role: 1 + position of the argument, or 0 if missing
 } taper_schema;
 
 // Parses the text of a schema, which must outlive the schema. All memory is allocated from `arena`, except default
