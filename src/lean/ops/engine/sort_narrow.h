@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/ops/engine/sort_narrow.h in small builds, which sort only entries of the larger size.
+// Replaces src/ops/engine/sort_narrow.h in small builds, which lack the sort for small entries: a key of 32 bits and a
+// position of 32 bits.
 #ifndef TAPER_OPS_ENGINE_SORT_NARROW_H
 #define TAPER_OPS_ENGINE_SORT_NARROW_H
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Replaces src/ops/kernels/gemm_i8_marks.h in small builds, whose kernels do not need marks.
+// Replaces src/ops/kernels/gemm_i8_marks.h in small builds, whose kernels do not need marks of the packed weights
+// (gemm_i8.h).
 #ifndef TAPER_OPS_KERNELS_GEMM_I8_MARKS_H
 #define TAPER_OPS_KERNELS_GEMM_I8_MARKS_H
 

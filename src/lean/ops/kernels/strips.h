@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The tiles of a matrix product have 1, 2, 4, 6, ... rows.
+// In small builds, the tiles of a matrix product have 1, 2, 4, 6, ... rows.
 #ifndef TAPER_OPS_KERNELS_STRIPS_H
 #define TAPER_OPS_KERNELS_STRIPS_H
 

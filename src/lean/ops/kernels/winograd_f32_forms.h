@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The number of vectors of channels that the input transforms process together.
+// The number of vectors of channels that Winograd's input transforms process together in small builds.
 #ifndef TAPER_OPS_KERNELS_WINOGRAD_F32_FORMS_H
 #define TAPER_OPS_KERNELS_WINOGRAD_F32_FORMS_H
 
