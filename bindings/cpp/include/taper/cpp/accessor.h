@@ -42,7 +42,7 @@ template <class T> struct DefaultPtrTraits {
     using PtrType = T *;
 };
 
-// The members that do not depend on the number of dimensions.
+// The members of an accessor that do not depend on the number of dimensions.
 template <class T, size_t N, template <class> class Pointers, class Index> class TensorAccessorBase
 {
   public:
@@ -110,13 +110,13 @@ class TensorAccessor<T, 1, Pointers, Index> : public TensorAccessorBase<T, 1, Po
     }
 };
 
-// An accessor with its own copies of sizes and strides. The base has the members that do not index.
+// An accessor with its own copies of sizes and strides. This base class has all members except operator[].
 template <class T, size_t N, template <class> class Pointers, class Index> class GenericPackedTensorAccessorBase
 {
   public:
     using PtrType = typename Pointers<T>::PtrType;
 
-    // Numbers of another type, such as a tensor's int64_t, must fit Index.
+    // Sizes and strides of another type, such as a tensor's int64_t, must fit the type `Index`.
     template <class Source>
     GenericPackedTensorAccessorBase(PtrType data, const Source *sizes, const Source *strides) : data_(data)
     {

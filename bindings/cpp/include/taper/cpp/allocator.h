@@ -31,7 +31,7 @@ class DataPtr
     DataPtr() : DataPtr(nullptr, Device(kCPU))
     {
     }
-    // The DataPtr does not own the memory.
+    // Makes a DataPtr that does not own the memory.
     DataPtr(void *data, Device device) : DataPtr(data, nullptr, detail::deleteNothing, device)
     {
     }
@@ -116,7 +116,7 @@ class DataPtr
 struct Allocator {
     virtual ~Allocator() = default;
     virtual DataPtr allocate(size_t bytes) const = 0;
-    // Returns nullptr unless the contexts of the allocator are the addresses themselves.
+    // Returns the deleter for plain addresses, or nullptr if the allocator's contexts are not the addresses themselves.
     virtual DeleterFnPtr raw_deleter() const
     {
         return nullptr;

@@ -34,7 +34,7 @@ template <class T> class ArrayRef final
     constexpr ArrayRef(const T *data, size_t size) : data_(data), size_(size)
     {
     }
-    // A container of contiguous elements, such as SmallVector.
+    // Makes an ArrayRef over a container of contiguous elements, such as SmallVector.
     template <
         class C,
         class = std::enable_if_t<

@@ -52,7 +52,7 @@ template <class... T> std::string assert_message(const char *condition, const ch
 }
 } // namespace detail
 
-// Receives warnings. process is called in the thread that warns.
+// Receives warnings. The function `process` is called in the thread that warns.
 class WarningHandler
 {
   public:

@@ -198,7 +198,7 @@ template <class Table> class ClassReader
 };
 
 // Adds attributes to the text of a class: to its lists of parameters and buffers, and after its declarations. name is
-// the class without its module. Returns the text unchanged if it does not have the class.
+// the class without its module. Returns the text unchanged if the text does not contain the class.
 inline std::string add_attributes(const std::string &text, const std::string &name,
                                   const std::vector<ClassAttribute> &added)
 {

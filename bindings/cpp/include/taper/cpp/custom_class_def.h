@@ -43,7 +43,7 @@ template <class... T> struct types {
     using type = types;
 };
 
-// Methods take self and the arguments.
+// A registered method. It takes self and the arguments as one vector, and returns the result.
 using CustomMethod = std::function<c10::IValue(const std::vector<c10::IValue> &)>;
 
 struct CustomClass {
@@ -211,7 +211,7 @@ template <class Class> class class_
     {
         return def_property(name, [field](const c10::intrusive_ptr<Class> &self) { return self.get()->*field; });
     }
-    // get makes the state of an object, and set makes an object from a state.
+    // Registers how objects are saved: `get` makes the state of an object, and `set` makes an object from a state.
     template <class Get, class Set> class_ &def_pickle(Get &&get, Set &&set)
     {
         add("__getstate__", detail::method_of<Class>(std::decay_t<Get>(get)), {});

@@ -125,7 +125,7 @@ class Function
         schema_ = std::move(schema);
         return *this;
     }
-    // These functions return false: no interpreter of libtorch runs the function.
+    // These functions return false, because no interpreter of libtorch runs the method.
     bool call(Stack &, c10::optional<size_t>, c10::function_ref<void(const Code &)>)
     {
         return false;

@@ -457,8 +457,8 @@ struct IValue final {
         return toDouble();
     }
     intrusive_ptr<ivalue::Future> toFuture() const; // defined in future.h
-    // Throw if the value is not an object of a class of the app, or has another class than T; defined in
-    // custom_class.h.
+    // Both functions throw if the value is not an object of a class of the app. The first one also throws if the class
+    // is not T. Defined in custom_class.h.
     template <class T> intrusive_ptr<T> toCustomClass() const;
     intrusive_ptr<torch::CustomClassHolder> toCapsule() const;
     // The results of both functions are valid as long as the IValue.
@@ -512,7 +512,7 @@ struct IValue final {
     // Returns a bool, or if both values are tensors, a tensor with the comparison of each element. Containers compare
     // their items.
     IValue equals(const IValue &other) const;
-    // Throws for kinds that a dict cannot have as keys.
+    // Returns a hash of the value. Throws for kinds of values that a dict cannot have as keys.
     static size_t hash(const IValue &value);
     IValue hash() const
     {

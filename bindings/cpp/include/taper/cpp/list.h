@@ -157,7 +157,7 @@ template <class T> class ListIterator
     size_t index_;
 };
 
-// Makes a list of these items. type is NULL for the type of the first item.
+// Makes a list of these items. If `type` is NULL, the list has the type of its first item.
 inline taper::cpp::Handle make_list(const char *type, const std::vector<IValue> &items)
 {
     std::vector<taper::cpp::Handle> made;

@@ -21,7 +21,7 @@ class Module : public Object
   public:
     using Object::Object;
     Module() = default;
-    // Makes a module without attributes and methods, for attributes that are then saved.
+    // Makes a module without attributes and methods. Programs add attributes to such a module and save it.
     template <class Unused = void> explicit Module(const c10::QualifiedName &name);
     template <class Unused = void>
     Module(const c10::QualifiedName &name, const std::shared_ptr<CompilationUnit> &, bool = false) : Module(name)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 // c10::NamedType: types that have names. Classes, enums and tuples with named fields are such types.
-#include <taper/cpp/ivalue.h> // each includes the other, so that either may be included first
+#include <taper/cpp/ivalue.h> // the two headers include each other, so that a program may include either first
 #ifndef TAPER_CPP_NAMED_TYPE_H
 #define TAPER_CPP_NAMED_TYPE_H
 

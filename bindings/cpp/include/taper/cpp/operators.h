@@ -35,7 +35,7 @@ class Operator
     {
         return name_;
     }
-    // Returns the number of results. A handle must have been taken before.
+    // Returns the number of the operator's results. The caller must have taken a handle of the operator before.
     size_t result_count() const noexcept
     {
         return result_count_.load(std::memory_order_relaxed);

@@ -207,7 +207,7 @@ inline ScalarType promoteTypes(ScalarType a, ScalarType b)
     if (a == ScalarType::Bool || b == ScalarType::Bool) {
         return a == ScalarType::Bool ? b : a;
     }
-    // The wider of two integer types, and int16 for uint8 with int8.
+    // The result is the wider one of two integer types, or int16 for uint8 with int8.
     const ScalarType wider = a > b ? a : b;
     return wider == ScalarType::Char ? ScalarType::Short : wider;
 }

@@ -23,7 +23,7 @@ using EmbeddingBagMode = c10::variant<enumtype::kSum, enumtype::kMean, enumtype:
     TAPER_CPP_NN_EMBEDDING_ARGS                                                                                        \
     TORCH_ARG(EmbeddingBagMode, mode) = torch::kMean;                                                                  \
     TORCH_ARG(bool, include_last_offset) = false;
-// The sizes of a table, and the table if it is given.
+// The options for the sizes of an embedding's table, and for the table itself if the program gives one.
 #define TAPER_CPP_NN_TABLE_ARGS(name)                                                                                  \
     name(int64_t rows, int64_t columns) : num_embeddings_(rows), embedding_dim_(columns)                               \
     {                                                                                                                  \

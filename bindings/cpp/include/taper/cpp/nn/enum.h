@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The named values of options of torch::nn, such as torch::kReflect. Each is the only value of a type of its own.
+// The named values of options of torch::nn, such as torch::kReflect. Each name has a type of its own, which has no
+// other value.
 #ifndef TAPER_CPP_NN_ENUM_H
 #define TAPER_CPP_NN_ENUM_H
 
