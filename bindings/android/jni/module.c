@@ -28,7 +28,7 @@ struct binding_module {
 // The context of the process. It is never released, because tensors are passed between modules.
 static pthread_mutex_t context_lock = PTHREAD_MUTEX_INITIALIZER;
 static taper_context *shared_context;
-static unsigned threads; // number that the app requested; 0 for Taper's default
+static unsigned threads; // number of threads that the app requested; 0 for Taper's default
 static bool no_nnapi;    // true if the app disabled NNAPI, so files converted for it run on the CPU
 
 static taper_status get_context(taper_context **context, taper_error *error)

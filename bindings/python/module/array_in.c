@@ -10,7 +10,7 @@
 
 typedef struct element {
     int dtype;    // -1 if Taper has no such dtype
-    size_t unit;  // bytes of each number; a complex number has two
+    size_t unit;  // bytes of each number; an element of a complex dtype consists of two numbers
     bool swapped; // true if the bytes of each number must be reversed
 } element;
 

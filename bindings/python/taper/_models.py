@@ -163,7 +163,7 @@ def eval(self):
 
 
 def train(self, mode=True):
-    """Returns the model itself if it is in that mode, otherwise raises an Error that says what to do: the mode is chosen at load."""
+    """Returns the model itself if it is in the mode that `mode` names (True: training), otherwise raises an Error that says what to do."""
     if bool(mode) == self.training:
         return self
     if mode:

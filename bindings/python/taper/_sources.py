@@ -40,7 +40,7 @@ def path_of(path, what):
 
 
 def items_of(items, what):
-    """Returns an iterator over several items."""
+    """Returns an iterator over `items`. Raises WrongType if this is not a list or another iterable; `what` names it in the message."""
     try:
         return iter(items)
     except TypeError:

@@ -12,7 +12,7 @@ WIDTH = 75
 
 
 def _pack(number, form):
-    """Returns the number as an element of that format; a bfloat16 is the upper half of a float."""
+    """Returns the number as an element of the format `form` of module struct. "bf" means bfloat16: the upper half of a float's bits."""
     if form != "bf":
         return struct.pack(form, number)
     bits = struct.unpack("=I", struct.pack("=f", number))[0]
@@ -26,7 +26,7 @@ def _unpack(raw, form):
 
 
 def _digits(number, form):
-    """Returns how many digits after the first one distinguish the number from its neighbours in its own format: 0 for a float32 of 0.1."""
+    """Returns how many digits after the first one distinguish the number from its neighbours in the format `form`: 0 for a float32 of 0.1."""
     packed = _pack(number, form)
     for digits in range(17):
         try:

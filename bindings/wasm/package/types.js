@@ -3,7 +3,7 @@
 
 const UNKNOWN = {name: '', text: undefined, items: []};
 
-// Indexed by taper_type_kind.
+// Names of the kinds of types, indexed by taper_type_kind.
 const NAMES = ['Any', 'NoneType', 'Tensor', 'int', 'float', 'bool', 'complex', 'number', 'str', 'Device', 'Generator', 'opaque', 'list', 'tuple',
     'List', 'Optional', 'Future', 'Dict', 'Tuple', 'Union', 'class', 'variable'];
 

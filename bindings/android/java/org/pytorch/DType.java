@@ -6,7 +6,7 @@ package org.pytorch;
  * switch or a when over all of them stays complete. {@link ScalarType} has all types.
  */
 public enum DType {
-  // Native code uses the same codes.
+  // Native code uses the same numbers for these types.
   /** torch.uint8 */
   UINT8(1),
   /** torch.int8 */

@@ -83,8 +83,8 @@ class NativePeer implements INativePeer {
     return device.nativeName;
   }
 
-  /** Sets each value of the map to the contents of the model's extra file that the key names, or to "" if it is
-   * missing. */
+  /** Sets each value of the map to the contents of the model's extra file that the key names, or to "" if the model has
+   * no such file. */
   private void fill(Map<String, String> extraFiles) {
     try {
       for (Map.Entry<String, String> file : extraFiles.entrySet()) {
