@@ -10,7 +10,7 @@
 // no integers are wasted on numbers outside that range.
 //
 // All data is stored by the numbers of values, which are equal in every draft of a file that was prepared in the same
-// way. One draft is planned and calibrated; other drafts are rewritten with the data of this draft.
+// way. One draft is planned and calibrated; other drafts are rewritten with the data of the planned draft.
 #ifndef TAPER_COMPILER_QUANTIZATION_H
 #define TAPER_COMPILER_QUANTIZATION_H
 

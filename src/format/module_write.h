@@ -49,7 +49,7 @@ TAPER_MUST_USE taper_status taper_lite_archive_write(const taper_module *module,
 TAPER_MUST_USE taper_status taper_lite_flatbuffer_write(const taper_module *module, const taper_write_options *options,
                                                         const taper_sink *sink, taper_error *error);
 
-// ---- for both containers (module_write.c)
+// ---- for zip archives and flatbuffers (module_write.c)
 
 // Determines the bytecode version to write. Fails if the version is outside of the range that the container allows.
 TAPER_MUST_USE taper_status taper_write_version(const taper_module *module, const taper_write_options *options,

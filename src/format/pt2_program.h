@@ -239,9 +239,9 @@ typedef struct taper_pt2_program {
 bool taper_pt2_is(const taper_zip *zip);
 
 // Reads the programs of the file. A single program becomes the method forward. If there are several, the program named
-// model, which torch.export.save writes, becomes forward, and the others become methods with their own names. The same
-// members of the module must be set as for the readers in module.h. The module receives the extra files. The caller
-// releases the programs, also after a failure.
+// model, which torch.export.save writes, becomes forward, and the others become methods with their own names. Before
+// the call, the caller sets the members of the module that module.h requires for its readers. The module receives the
+// extra files. The caller releases the programs, also after a failure.
 TAPER_MUST_USE taper_status taper_pt2_read(taper_blob *blob, taper_module *module, taper_pt2_program *program,
                                            taper_error *error);
 // Releases the tensors. Call this before taper_module_free.

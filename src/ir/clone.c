@@ -118,7 +118,7 @@ static taper_status clone_quantizer(taper_clone_memo *memo, const taper_quantize
     return status;
 }
 
-// Returns a tensor over the same storage that does not require a gradient.
+// Returns in *copy a tensor over the storage of `tensor` that does not require a gradient.
 static taper_status detach(const taper_clone_memo *memo, const taper_tensor *tensor, taper_val *copy)
 {
     taper_tensor *twin;

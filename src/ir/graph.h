@@ -43,7 +43,7 @@ typedef struct taper_graph taper_graph;
 typedef struct taper_value_use {
     taper_node *user; // node that uses the value; NULL if it is a result of a block
     taper_block *block;
-    uint32_t index; // index of the input (or result)
+    uint32_t index; // index among the inputs of the user, or among the results of the block
     struct taper_value_use *next, *previous;
 } taper_value_use;
 

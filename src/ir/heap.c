@@ -50,7 +50,8 @@ struct taper_heap {
     // Free blocks of each large class; the last CLASSES_SHARED lists are always empty.
     free_block *large[LARGE_CLASSES + CLASSES_SHARED];
     // For each large class, the number of blocks in use that are not storages (scratch memory of operators), and the
-    // largest such number so far. A trim after planning keeps as many blocks as that largest number.
+    // largest such number so far. taper_heap_trim_storages, called after a memory plan was made, keeps as many blocks
+    // as that largest number.
     uint32_t scratch_live[LARGE_CLASSES], scratch_peak[LARGE_CLASSES];
 };
 

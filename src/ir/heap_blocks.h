@@ -19,16 +19,16 @@ const taper_allocator *taper_heap_allocator(const taper_heap *heap);
 void *taper_heap_alloc(taper_heap *heap, size_t size);
 void taper_heap_free(taper_heap *heap, void *ptr, size_t size);
 // Allocates a block that will be kept for many runs. Freed blocks are not reused for it, because the next run would
-// then lack a block. If `replaces` is true, the caller frees such a block in return, so a freed block may be reused. A
-// trim after planning does not reserve memory for lasting blocks, because they are not scratch memory.
+// then lack a block. If `replaces` is true, the caller frees such a block in return, so a freed block may be reused.
+// taper_heap_trim_storages keeps no free blocks for lasting blocks, because they are not scratch memory.
 void *taper_heap_alloc_lasting(taper_heap *heap, size_t size, bool replaces);
 void taper_heap_free_lasting(taper_heap *heap, void *ptr, size_t size);
 // Registers an object whose members the caller has set, and sets its tag. A container is linked into the heap's list of
 // containers.
 void taper_heap_adopt(taper_heap *heap, taper_obj *obj, taper_tag tag);
 
-// These functions allocate and free blocks for storages, of at least 1 KiB. A trim after planning does not reserve
-// memory for them.
+// These functions allocate and free blocks, of at least 1 KiB, for storages. taper_heap_trim_storages, called after a
+// memory plan was made, keeps no free blocks for storages.
 void *taper_heap_alloc_storage(taper_heap *heap, size_t size);
 void taper_heap_free_storage(taper_heap *heap, void *ptr, size_t size);
 void taper_heap_trim_storages(taper_heap *heap);

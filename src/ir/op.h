@@ -203,7 +203,7 @@ typedef enum taper_op_layer {
     TAPER_LAYER_CONV_TRANSPOSED2,
     TAPER_LAYER_CONV_TRANSPOSED3,
     TAPER_LAYER_CONV,   // the arguments tell which convolution it is
-    TAPER_LAYER_LINEAR, // the last layer that taper_layer_match accepts
+    TAPER_LAYER_LINEAR, // taper_layer_match accepts no layer after this one
     TAPER_LAYER_BATCH_NORM,
     TAPER_LAYER_LSTM,
     TAPER_LAYER_GRU,

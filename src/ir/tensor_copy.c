@@ -7,7 +7,7 @@
 #include "ir/walk.h"
 
 typedef struct copy_dim {
-    int64_t size, to, from; // size in elements, strides of both sides in bytes
+    int64_t size, to, from; // size in elements; strides of the target and of the source in bytes
 } copy_dim;
 
 enum { TILE = 16 };

@@ -19,7 +19,7 @@ typedef struct taper_recorder {
     bool traces;                    // true if recordings will be made from this run
     struct taper_recording *next;
     struct taper_trace *trace;
-    uint64_t calls;    // number of calls of the allocator
+    uint64_t calls;    // number of allocations for recordings, in all runs
     uint64_t replayed; // number of steps that were replayed, in all runs
     uint64_t banded;   // number of steps of this run that ran in bands (ops/call/bands.h)
 } taper_recorder;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The plan of conv_volume.c: the taps along each axis, the phases of the result, and the layout of a piece of work. A
-// phase of the input is every stride-th element along an axis. The phases of the result of a transposed convolution are
-// made in the same way from the result's elements.
+// phase of the input is every stride-th element along an axis. A phase of the result of a transposed convolution is
+// every stride-th element of the result.
 #ifndef TAPER_CPU_CONV_VOLUME_PLAN_H
 #define TAPER_CPU_CONV_VOLUME_PLAN_H
 

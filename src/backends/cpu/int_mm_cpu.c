@@ -54,7 +54,7 @@ static void fill_pack(const taper_pack_request *request, void *data)
     int64_t steps[TAPER_MAX_RANK];
     taper_tensor_steps(job.b, 1, steps);
     // A signed input is stored with `raised` added, and the kernel subtracts entry->shift from each stored input. The
-    // initial sums, (shift - raised) times the sum of the weights, correct both.
+    // initial sums, (shift - raised) times the sum of the weights, compensate for both changes.
     const uint32_t raised = job.a->dtype == TAPER_I8 ? 128 : 0;
     for (size_t i = 0; i < job.places; i++) {
         numbers[i] = 1.0f;

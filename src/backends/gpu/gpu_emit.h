@@ -76,7 +76,7 @@ TAPER_MUST_USE taper_status taper_gpu_ask_operand_of(taper_gpu_emitter *e, const
 taper_shape taper_gpu_shape(const taper_gpu_emitter *e, const taper_ir_value *value);
 bool taper_gpu_is_known(const taper_shape *shape); // returns true if all sizes and the dtype are known
 
-// Makes memory for a result.
+// Makes memory for a result, and describes it in *view, where `packed` becomes view->packed.
 TAPER_MUST_USE taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int packed,
                                           taper_gpu_view *view);
 // Makes memory for a value. If the value is a part of a join (aten::cat), the memory is the part of the join's result

@@ -62,7 +62,7 @@ typedef struct taper_gpu_state {
     // Number of threads in a row that run together, for rows of any length; 0: all threads of a workgroup run together.
     uint32_t row;
     bool measured;                 // true after the peak was measured (gpu_peak.h)
-    double peak_flops, peak_bytes; // measured peak rates per second; 0 if unknown
+    double peak_flops, peak_bytes; // measured operations and bytes per second; 0 if unknown
     bool estimates;                // true if segments estimated to be much slower are not tried (gpu_estimate.h)
     unsigned learned;              // number of recordings that were measured
     // Mean of the logarithm of measured time divided by estimated time, for the device and for the CPU.

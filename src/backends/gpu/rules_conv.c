@@ -281,7 +281,7 @@ static taper_status look_at_groups(taper_gpu_emitter *e, const taper_gpu_geometr
     l->out = g->transposed ? l->weight->sizes[1] * groups : l->weight->sizes[0];
     l->in = g->transposed ? l->weight->sizes[0] : l->weight->sizes[1] * groups;
     TAPER_GPU_REFUSE(e, l->in % l->groups != 0, "an invalid number of groups");
-    for (size_t d = 0; d < 2; d++) { // shaders compute positions in 32 bits
+    for (size_t d = 0; d < 2; d++) { // shaders compute positions in 32 bits, so numbers are limited
         TAPER_GPU_REFUSE(e,
                          l->kernel[d] < 1 || l->kernel[d] > MOST_STEP || g->stride[d] > MOST_STEP ||
                              g->padding[d] > MOST_STEP || g->dilation[d] > MOST_STEP / l->kernel[d],

@@ -87,7 +87,7 @@ static taper_status add_rows(taper_gpu_emitter *e, const taper_gpu_view *table, 
     return add_gather(e, &from, &by, 0, &result);
 }
 
-// Gathers rows of the weights.
+// Gathers the rows of an embedding's weights that the indices select.
 static taper_status embed(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view *out)
 {
     taper_gpu_view table, indices;

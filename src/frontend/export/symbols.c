@@ -3,7 +3,7 @@
 #include "frontend/export/parts.h"
 
 typedef struct symbol_row {
-    const char *target, *name; // Python's function; operator with overloads for the same types
+    const char *target, *name; // name of Python's function; name of the operator whose overloads take the same types
     uint8_t operands;
 } symbol_row;
 

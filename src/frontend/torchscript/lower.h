@@ -240,7 +240,7 @@ void taper_ts_dissolve_objects(taper_block *block, size_t *looks);
 // ---- match.c: compatibility of types, as in PyTorch's compiler
 
 bool taper_ts_subtype(taper_ts_lowering *l, const taper_type *a, const taper_type *b);
-// Finds a type that has the values of both types, or sets *type to NULL if there is none.
+// Finds a type to which the values of both types belong, or sets *type to NULL if there is no such type.
 TAPER_MUST_USE taper_status taper_ts_unify(taper_ts_lowering *l, const taper_type *a, const taper_type *b,
                                            const taper_type **type);
 // Works like taper_ts_unify, for items of a list or dict, for which a Union is always possible.
