@@ -189,8 +189,8 @@ static taper_status run_passes(taper_compilation *compilation, unsigned stage)
                 continue;
             }
             TAPER_TRY(taper_charge(compilation->allocator, STEPS_A_NODE * (uint64_t)graph->node_count,
-                                   // The budget of the load pays for the pass and for the verifier, both of which read
-                                   // all nodes.
+                                   // The pass and the verifier both read all nodes, and these steps count against the
+                                   // limit on the work of loading a file.
                                    compilation->error));
             TAPER_TRY(passes[p].run(compilation, graph));
             const taper_status status = taper_graph_verify(graph, compilation->error);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Copies the tensors that a model returns from the device back to the CPU, as PyTorch 1.8's pass does, if the model was
-// prepared for a device with such an operator. The operator refuses tensors of the CPU. Therefore a graph without
-// layers on the device is not changed, nor is a result that no operator made.
+// prepared for a device that has an operator for this copy. The operator refuses tensors of the CPU. Therefore a graph
+// without layers on the device is not changed, nor is a result that no operator made.
 #include "compiler/pass.h"
 
 static bool has_layers(const taper_block *block, taper_op_packer packer)

@@ -51,7 +51,7 @@ static bool has_flag(const taper_ir_value *value)
     return true;
 }
 
-// Returns true for operators whose results or effects depend on what a run records.
+// Returns true for operators whose results or effects depend on what a run records on the tape.
 static bool depends_on_recording(const taper_node *node)
 {
     return node->kind == TAPER_NODE_CALL || taper_node_has(node, TAPER_OP_ON_TAPE) ||

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Forms segments: parts of a graph that a backend runs as a whole (ops/backend.h). Each backend is offered the regions
 // of every block. A region is the candidates for a segment among consecutive nodes of a block. It ends at the first
-// node before which no later node may be computed. The nodes that it claims become a SEGMENT node, which also contains
-// the original nodes for calls that the backend declines. This file ensures that a segment is legal, so that backends
-// need not: computing all nodes of a segment at the place of its last node must not change results.
+// node before which no later node may be computed. The nodes that the backend claims become a SEGMENT node, which also
+// contains the original nodes for calls that the backend declines. This file ensures that a segment is legal, so that
+// backends need not: computing all nodes of a segment at the place of its last node must not change results.
 #include "compiler/pass.h"
 #include "ir/alias.h"
 #include "ir/graph_copy.h"
@@ -508,7 +508,8 @@ static void note_left(finder *f, const taper_claim *claim)
     }
 }
 
-// Returns true if a claim is valid: its indices exist and ascend, and it is not empty unless the region is finished.
+// Returns true if a claim is valid: its indices ascend and are those of nodes that no segment contains yet, and the
+// next claim starts at a later node of the region.
 static bool makes_sense(const finder *f, const taper_region *region, const taper_claim *claim)
 {
     bool sense = claim->next > region->from && claim->next <= f->count && claim->count <= f->count;

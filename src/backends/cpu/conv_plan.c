@@ -63,7 +63,7 @@ void taper_conv2d_pack_key(const taper_conv2d *job, const void *kind, taper_pack
 
 typedef struct kept_conv {
     taper_conv2d job;
-    taper_conv2d_plan *plan; // plan, stored after this struct and followed by the zeros
+    taper_conv2d_plan *plan; // plan, stored after this struct and followed by the zeros for taps outside the image
     taper_banded banded;
 } kept_conv;
 

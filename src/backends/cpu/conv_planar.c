@@ -212,7 +212,7 @@ bool taper_conv2d_planar_pack(taper_conv2d *job, const taper_planar_entry *entry
     taper_conv2d_pack_key(job, entry, request);
     request->layout = "convolution of planes";
     request->kernel = entry->name;
-    request->numbers[3] = 2; // marks a layout of weights that other algorithms do not have
+    request->numbers[3] = 2; // marks this layout of weights in the key, because other algorithms have other layouts
     request->bytes = *group_floats * job->groups * sizeof(float);
     request->fill = fill_weights;
     return *group_floats <= SIZE_MAX / sizeof(float) / job->groups;

@@ -193,7 +193,7 @@ taper_status taper_conv2d_stem(taper_conv2d *job)
     taper_conv2d_pack_key(job, plan.entry, &request);
     request.layout = "convolution of images";
     request.kernel = plan.entry->name;
-    request.numbers[3] = 1; // marks a layout of weights that the dense path does not have
+    request.numbers[3] = 1; // marks this layout of weights in the key, because conv_dense.c has another layout
     request.bytes = packed * sizeof(float);
     request.fill = fill_weights;
     return taper_conv2d_do(&plan.head, &request);

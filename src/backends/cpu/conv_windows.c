@@ -246,7 +246,8 @@ taper_status taper_conv2d_windows(taper_conv2d *job)
     taper_conv2d_pack_key(job, plan.entry, &request);
     request.layout = "convolution of windows";
     request.kernel = plan.entry->name;
-    request.numbers[3] = 2; // marks a layout of weights that the dense path and conv_stem.c do not have
+    // Marks this layout of weights in the key, because conv_dense.c and conv_stem.c have other layouts.
+    request.numbers[3] = 2;
     request.bytes = packed * sizeof(float);
     request.fill = fill_weights;
     return taper_conv2d_do(&plan.head, &request);

@@ -249,9 +249,9 @@ static bool scratch_of(windows_plan *plan, size_t rows)
     return plan->line_at < most / 2 && copies < most / 2 && plan->scratch <= most;
 }
 
-// Returns true if reading windows takes fewer multiplications than the dense path. The dense path multiplies four bytes
-// for every pixel under a kernel row, and none of its tiles repeats pixels at the end of a row. The dense
-// path must also gather pointers, which costs about the time of two pixels in each kernel row.
+// Returns true if reading windows takes fewer multiplications than quantized_conv_dense.c. That file multiplies four
+// bytes for every pixel under a kernel row, and none of its tiles repeats pixels at the end of a row. It must also
+// gather pointers, which costs about the time of two pixels in each kernel row.
 static bool multiplies_little(const windows_plan *plan)
 {
     enum { GATHERED = 2 };
@@ -313,7 +313,8 @@ taper_status taper_conv2d_i8_windows(taper_conv2d_i8 *job, const taper_tensor *x
     taper_i8_pack_key(entry, job->params.weight, job->params.bias, &request);
     request.layout = "quantized convolution of windows in fours";
     request.kernel = entry->name;
-    request.numbers[1] = -1; // marks a layout of weights that the dense path does not have
+    // Marks this layout of weights in the key, because quantized_conv_dense.c has another layout.
+    request.numbers[1] = -1;
     request.bytes = taper_i8_layer_bytes(whole, plan.group_bytes);
     request.fill = fill_pack;
     request.user = &plan;

@@ -25,7 +25,7 @@ static const struct {
     // On Adreno 8xx, nearly square workgroups gave results with damaged patches.
     {ADRENO, NULL, YES, YES, YES, 64, 1, "workgroups of 64 x 1: square ones gave wrong results"},
     {MALI, NULL, NO, YES, NO, 16, 4, "small tiles, for it has 64 registers"},
-    // On three generations of DXT, reuse of memory within a submission gave wrong results.
+    // On three generations of PowerVR's DXT GPUs, reuse of memory within a submission gave wrong results.
     {POWERVR, NULL, NO, NO, NO, 32, 1, "memory is not used twice in a run: that gave wrong results"},
     {APPLE, NULL, NO, YES, YES, 32, 1, NULL},
     {NVIDIA, NULL, AUTO, YES, YES, 32, 1, NULL},
@@ -53,7 +53,7 @@ void taper_gpu_settle(taper_gpu_state *s, const taper_gpu_options *options)
     s->alias = settled(options->alias, known ? rows[i].alias : AUTO, true);
     s->wide = settled(options->tiles, known ? rows[i].wide : AUTO, gpu->is_cpu || gpu->discrete);
     // On a CPU, a load takes about twelve times as long as an exchange between threads. GPUs combine equal loads of
-    // threads.
+    // threads, so their threads do not share loads by default.
     s->shares = s->wide && s->reads_texels && gpu->lanes >= TAPER_GPU_LANES && (gpu->lanes & (gpu->lanes - 1)) == 0 &&
                 gpu->lanes <= MOST_LANES && settled(options->share, AUTO, gpu->is_cpu);
     s->fill = !settled(options->teams, AUTO, !gpu->is_cpu) ? 0 : gpu->discrete ? FILL_DISCRETE : FILL_SHARED;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Quantized operators on one tensor. The CPU's own operator computes the result for each of the 256 values of quint8,
 // once, and the device looks up the results (shaders/lookup.comp). Joins convert their parts to one scale by such a
-// table, too. Products are a few steps, exact before rounding, as on the CPU.
+// table, too. This file also emits quantized products of two tensors: a few steps, exact before rounding, as on the
+// CPU.
 #include "backends/gpu/gpu_emit.h"
 
 #include <string.h>

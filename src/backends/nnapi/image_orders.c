@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Determines memory orders, node by node. Layers, pools and element-wise operators keep the order of their images;
-// packed layers return channels-last; views keep an order but are not dense.
+// packed layers keep the order (XNNPACK) or return channels-last (QNNPACK); views keep an order but are not dense.
 #include "backends/nnapi/image_orders.h"
 
 #include <string.h>
