@@ -12,7 +12,7 @@
 typedef struct advice {
     taper_context *context;
     taper_session *session; // separate session, so that the state of the host's session does not change
-    double until;           // time on taper_clock at which the runs must have ended
+    double until;           // time by which the runs must have ended, as taper_clock returns it
     const char *method;
     taper_value **inputs; // inputs of the call; this struct owns the array, not the values
     taper_value **twins;  // array for copies of the `count` inputs

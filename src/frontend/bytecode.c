@@ -370,7 +370,7 @@ static taper_status lower_instruction(lowering *l, taper_block *block, size_t pc
         l->height--;
         return TAPER_OK;
     case TAPER_LITE_DROPR:
-        return TAPER_OK; // DROP of a register needs no code, because the planner computes when a value is dead
+        return TAPER_OK; // DROP of a register needs no code, because taper_liveness computes when a value is dead
     case TAPER_LITE_LOADC:
         TAPER_TRY(constant_at(l, pc, in->x, &value));
         return push(l, value);

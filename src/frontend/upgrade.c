@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // The table of upgraders. gelu needs no upgrader: its new argument has a default with the old meaning. The same holds
-// for linspace and logspace if steps is omitted. A None as steps means 100; the operator itself handles a None that is
-// known only at run time.
+// for linspace and logspace if the argument `steps` is omitted. If `steps` is None, it means 100; the operator itself
+// handles a None that is known only at run time.
 //
 // div, versions 0 to 3: true division if any operand is floating point, otherwise division that truncates:
 //   if is_floating_point(self) or is_floating_point(other): div(self, other)

@@ -54,13 +54,13 @@ typedef struct taper_ir_value {
     uint32_t id;        // number of the value, unique in the graph
     taper_value_use *uses;
     const taper_type *type; // type in the model's table of types; NULL if unknown
-    uint32_t reg;           // number of the register, set by the planner
+    uint32_t reg;           // number of the register, set by runtime/program.c or compiler/emit_bytecode.c
 } taper_ir_value;
 
 typedef struct taper_ir_input {
     taper_ir_value *value;
     taper_value_use use;
-    bool last; // true if nothing reads the value after this use; set by the planner
+    bool last; // true if nothing reads the value after this use; set by taper_liveness
 } taper_ir_input;
 
 // Members that only nodes of one kind have. All are zero at first.
@@ -78,7 +78,7 @@ typedef union taper_node_own {
         bool attribute;
     } constant; // for CONSTANT
     struct {
-        // Numbers of the registers for the iteration count and the condition, set by the planner.
+        // Numbers of the registers for the iteration count and the condition, set by runtime/program.c.
         uint32_t counter, condition;
     } loop;                  // for LOOP
     size_t arguments_before; // LIST in a segment: number of the segment's arguments that nodes before the list take
@@ -123,7 +123,8 @@ struct taper_block {
     taper_ir_input *results;
     uint32_t param_count, result_count;
     taper_node *first, *last;
-    uint32_t *clears; // registers to clear when the block is entered; set by the planner
+    // Registers to clear when the block is entered, or after the loop for the body of a loop; set by taper_liveness.
+    uint32_t *clears;
     uint32_t clear_count;
 };
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Infers sizes and dtypes of results from the known facts about the arguments, by the operator's rule (SHAPE and RESULT
-// in ir/op.h). A planner asks before a run, when little is known. A device asks for the shapes of a run, when
-// everything is known. Debug builds compare the inferred facts with the results of the operators (TAPER_CHECK_SHAPES).
+// in ir/op.h). A backend that claims nodes asks before a run, when little is known. A device that records a segment
+// asks for the shapes of a run, when the shapes of all inputs are known. Debug builds compare the inferred facts with
+// the results of the operators (TAPER_CHECK_SHAPES).
 #ifndef TAPER_IR_INFER_H
 #define TAPER_IR_INFER_H
 

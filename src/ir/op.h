@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The facts about an operator. Its entry in the operator list states them once, in one 64-bit word. Passes, the planner
-// and backends read this word; no other code keeps a list of operator names for a property.
+// The facts about an operator. Its entry in the operator list states them once, in one 64-bit word. Passes, backends
+// and the code that calls operators read this word; no other code keeps a list of operator names for a property.
 //
 // The list itself is ops/list/op_list.h. This header contains only facts, so code that includes it does not depend on
 // the operators' implementations.

@@ -45,7 +45,8 @@ typedef struct taper_storage {
     void (*release)(void *user);
     void *user;
     struct taper_memory *memory; // DEVICE: the memory, which the storage owns
-    // Number of the run that created the storage, and of its slot in the plan; set by the planner.
+    // Number of the run that created the storage, and of its slot in the plan; set by the memory planner
+    // (runtime/planner.h).
     uint32_t plan_run, plan_slot;
 } taper_storage;
 
@@ -105,7 +106,8 @@ struct taper_tensor {
     uint8_t dtype;  // a taper_dtype
     uint8_t rank;
     bool hidden_nhwc;
-    bool requires_grad;  // true if a gradient for the tensor may be asked for; copied from the file
+    // True if a gradient for the tensor may be asked for; read from the file, or set by the host or the program.
+    bool requires_grad;
     bool wrapped_number; // true if made from a Python number, so that type promotion treats it as a number
     bool reshaped; // true if shape or storage was changed in place, so that data prepared for the tensor is invalid
     taper_quantizer *quantizer; // for quantized dtypes: a block of the heap; otherwise NULL

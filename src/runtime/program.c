@@ -142,7 +142,7 @@ static taper_status build_if(builder *b, const taper_node *node)
 }
 
 // Builds a loop. The registers of the body's parameters contain the number of the iteration and the carried values. Two
-// more registers contain the counter and the condition (node->own.loop, set by the planner).
+// more registers contain the counter and the condition (node->own.loop).
 static taper_status build_loop(builder *b, const taper_node *node)
 {
     const taper_block *body = node->blocks[0];

@@ -100,7 +100,7 @@ TAPER_MUST_USE taper_status taper_session_at(const taper_session *session, const
 void taper_session_start_work(taper_session *session, taper_error *error);
 void taper_session_end_work(taper_session *session, taper_status status);
 
-// ---- results.c. in_run: the run continues and pays for the work
+// ---- results.c. in_run: a run is active, whose budget limits this work
 
 // Gives tensors in the value the form that the host may read: tensors with hidden_nhwc become contiguous, and tensors
 // on a device are copied to the host. During a run, results that may stay on a device are left there.

@@ -8,8 +8,8 @@
 // are exact as floats, and are then added to integers. A bias is two numbers of 16 bits.
 //
 // LANES: this number of threads of a subgroup load packed weights for each other, because all threads of a workgroup
-// need the same weights. This is for devices on which loads cost more than exchanges. The sums of four products remain
-// in place, so that few of them occupy registers.
+// need the same weights. This is for devices on which loads cost more than exchanges. A thread adds four products to
+// one sum before it continues with the next sum, so that few sums occupy registers at the same time.
 //
 // Teams (common.glsl): each thread takes every TEAM-th vector of channels, and the threads add their sums in the
 // workgroup's memory. This is for devices that need many threads when there are few results.
