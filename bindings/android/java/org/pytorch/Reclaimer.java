@@ -13,10 +13,10 @@ final class Reclaimer extends PhantomReference<Object> {
   private static final class Account {
     // Bytes that may be kept before the first collection is requested, without the bytes that isMuch() adds.
     final long slack;
-    // isMuch() adds the bytes of `most` objects of the largest size seen so far.
+    // isMuch() adds the larger of two numbers of bytes: `most` objects of the largest size seen so far, or 32 such
+    // objects but at most `room` bytes.
     final int most;
-    // isMuch() adds the bytes of 32 objects of the largest size instead, but at most `room` bytes, if this is more than
-    // the bytes of `most` objects.
+    // Limit on the bytes of the 32 objects that isMuch() adds.
     final long room;
     long held;
     long limit;

@@ -333,7 +333,8 @@ TAPER_CPP_OPTIMIZER(LBFGS, = {})
 #undef TAPER_CPP_OPTIM_OPTIONS
 #undef TAPER_CPP_OPTIMIZER
 
-// Would change the learning rate of an optimizer. Its constructor throws, because there are no optimizers.
+// Would change the learning rate of an optimizer. The constructor of this class throws, because there are no
+// optimizers.
 class LRScheduler
 {
   public:
