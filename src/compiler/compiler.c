@@ -68,6 +68,7 @@ static const pass passes[] = {
     ALWAYS(fold_constants, "operators on constants are computed, branches on constants taken")
     ALWAYS(remove_dropout, "dropout outside training is nothing")
     UNPREPARED(unroll, "short loops of a constant number of trips become their trips")
+    WITH_GRADIENTS(AT_LOAD(dissolve_containers, "lists and dicts that only carry values between layers go"))
     WITH_GRADIENTS(AT_LOAD(differentiate, "gradients of code without branches are nodes"))
     WITH_GRADIENTS(AT_LOAD(dissolve_containers, "lists and dicts that only carry values between layers go"))
     IN_DRAFT(remove_mutation, "in-place operators without other users become functional")

@@ -241,15 +241,11 @@ static void visit_op(taper_ahead *a, taper_node *node)
             taper_ahead_decline(a, "a write goes to a tensor that others use");
         }
     }
-    if (!needs) {
-        if (taper_node_has(node, TAPER_OP_ITEM) && a->escaped && taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED)) {
-            taper_ahead_decline(a, "a container holds a value that needs a gradient");
-        }
-    } else if (gradient == NULL) {
+    if (needs && gradient == NULL) {
         visit_unknown(a, node);
-    } else if (node->schema->out_count != 0) {
+    } else if (needs && node->schema->out_count != 0) {
         taper_ahead_decline(a, "an operator writes to its argument out");
-    } else {
+    } else if (needs) {
         visit_differentiable(a, node, gradient);
     }
     if (gradient != NULL && !taper_gradient_is_none(gradient) && taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED)) {
@@ -314,6 +310,39 @@ static bool is_argument(const taper_node *list)
         }
     }
     return true;
+}
+
+// Returns true if the value may contain a tensor that needs a gradient, although nothing has marked the value: a
+// container or an object, unless it is a constant or a list that is made as an argument.
+static bool may_contain(const taper_ahead *a, const taper_ir_value *value)
+{
+    const taper_node *const maker = value->node;
+    const bool op = maker != NULL && maker->kind == TAPER_NODE_OP && value->index < maker->schema->ret_count;
+    const taper_type *const type = value->type != NULL ? value->type
+                                   : op                ? maker->schema->rets[value->index].type
+                                                       : NULL;
+    return !taper_value_is_plain(value) && (type == NULL || type->kind != TAPER_TYPE_TENSOR) &&
+           !taper_ahead_has(a, value, TAPER_AHEAD_NEEDS) &&
+           !(maker != NULL && (maker->kind == TAPER_NODE_CONSTANT || taper_ahead_result_list(maker) != NULL ||
+                               (maker->kind == TAPER_NODE_LIST && is_argument(maker))));
+}
+
+// Returns true if the node, or a node in its blocks, takes a value that may contain a tensor which needs a gradient.
+static bool may_read_container(const taper_ahead *a, const taper_node *node)
+{
+    for (size_t i = 0; i < node->input_count; i++) {
+        if (may_contain(a, taper_ahead_root(taper_node_in(node, i)))) {
+            return true;
+        }
+    }
+    for (size_t b = 0; b < node->block_count; b++) {
+        for (const taper_node *inner = node->blocks[b]->first; inner != NULL; inner = inner->next) {
+            if (may_read_container(a, inner)) {
+                return true;
+            }
+        }
+    }
+    return false;
 }
 
 static void visit_other(taper_ahead *a, const taper_node *node)
@@ -417,7 +446,11 @@ taper_status taper_ahead_find_paths(taper_ahead *a)
     }
     reach_back(a);
     for (taper_node *node = a->block->first; node != a->ask && a->why == NULL; node = node->next) {
-        if (node->kind == TAPER_NODE_OP) {
+        if (a->escaped &&
+            (taper_ahead_any_output(a, node, TAPER_AHEAD_REACHED) || writes_to(a, node, TAPER_AHEAD_REACHED)) &&
+            may_read_container(a, node)) {
+            taper_ahead_decline(a, "a container holds a value that needs a gradient");
+        } else if (node->kind == TAPER_NODE_OP) {
             visit_op(a, node);
         } else if (node->kind != TAPER_NODE_CONSTANT) {
             visit_other(a, node);

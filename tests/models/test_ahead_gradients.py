@@ -183,11 +183,31 @@ y = torch.add(x, x*x, alpha=2).sum() + torch.sub(x, x*x, alpha=3).pow(2).sum() +
     "broadcast": """
 y = (x * x[0]).sum() + (x + x[:, :1]).pow(2).sum() + (x / (x[1:2].abs()+1)).sum() + (x.unsqueeze(2)*x.unsqueeze(1)).sum() + (x*torch.tensor(2.0)).sum() + (torch.ones(5,4,3)*x).pow(2).sum()
 """,
+    "listed": """
+l: List[Tensor] = []
+for i in range(3): l.append(x[i].cos())
+y = torch.stack(l).sum() + x.sum()
+""",
+    "extended": """
+l: List[Tensor] = []
+for i in range(2): l.extend([x[i].cos(), x[i].sin()])
+y = torch.stack(l).sum() + x.sum()
+""",
+    "comprehended": """
+l: List[Tensor] = []
+for i in range(3): l.append(x[i].cos())
+y = torch.cat([t.view(-1) for t in l]).sum() + x.sum()
+""",
+    "keyed": """
+d: Dict[str, Tensor] = {}
+for i in range(3): d[str(i)] = x[i].exp()
+y = torch.stack(list(d.values())).sum() + x.sum()
+""",
 }
 
-# Bodies whose gradient stays on the tape, because they have a branch, a loop of unknown length, a write to a view, or
-# an operator whose derivative has no single formula.
-ON_TAPE = ("fresh", "conv", "complex", "dynloop", "branch", "alias", "inplview", "outer", "zeros", "pad")
+# Bodies whose gradient stays on the tape, because they have a branch, a loop of unknown length, a write to a view, a
+# container that gets values after it was made, or an operator whose derivative has no single formula.
+ON_TAPE = ("fresh", "conv", "complex", "dynloop", "branch", "alias", "inplview", "outer", "zeros", "pad", "extended", "comprehended", "keyed")
 
 ENDS = {
     "plain": """
@@ -259,9 +279,22 @@ class ManyParts(torch.nn.Module):
         return y, given(torch.autograd.grad([y], [x])[0])
 
 
-PROGRAMS = [SameTensor, SameLeaf, FlagOfItem, ManyParts]
+class KeptInAttribute(torch.nn.Module):
+    """A value between the input and the output is stored in an attribute and read from it."""
+    def __init__(self):
+        super().__init__()
+        self.kept = torch.zeros(2, 2)
 
-SOURCE = """from typing import List, Optional
+    def forward(self, x: Tensor):
+        x = x.detach().requires_grad_(True)
+        self.kept = x.cos()
+        y = self.kept.sin().sum() + x.sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+PROGRAMS = [SameTensor, SameLeaf, FlagOfItem, ManyParts, KeptInAttribute]
+
+SOURCE = """from typing import Dict, List, Optional
 
 import torch
 from torch import Tensor
