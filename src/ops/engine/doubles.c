@@ -7,9 +7,23 @@
 
 #include "ops/kernels/kernel_select.h"
 
+taper_lines_f64 *taper_doubles_lines(const taper_run *run, taper_native native)
+{
+    static const uint8_t kinds[TAPER_NATIVE_COUNT] = {[TAPER_NATIVE_ADD] = 1 + TAPER_LINES_ADD,
+                                                      [TAPER_NATIVE_SUB] = 1 + TAPER_LINES_SUB,
+                                                      [TAPER_NATIVE_MUL] = 1 + TAPER_LINES_MUL,
+                                                      [TAPER_NATIVE_DIV] = 1 + TAPER_LINES_DIV};
+    return kinds[native] != 0 ? taper_native_select(run->cpu)->lines_f64[kinds[native] - 1] : NULL;
+}
+
 void taper_doubles_apply(const taper_run *run, taper_native native, size_t n, const double *x, const double *y,
                          const double *z, double *out, const taper_native_numbers *numbers)
 {
+    taper_lines_f64 *const lines = taper_doubles_lines(run, native);
+    if (lines != NULL) { // a line may have any length, so short ones need no copies
+        lines(1, n, &(taper_line_operand){x, 1, 0}, &(taper_line_operand){y, 1, 0}, out, 0);
+        return;
+    }
     taper_native_function *const function = taper_native_select(run->cpu)->functions[native][TAPER_NATIVE_F64];
     const size_t whole = n / TAPER_NATIVE_STEP * TAPER_NATIVE_STEP, rest = n - whole;
     const void *in[] = {x, y, z};

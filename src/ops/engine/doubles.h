@@ -15,6 +15,8 @@ static inline bool taper_doubles_are_fast(const taper_run *run)
 // Applies the operator `native` to n elements of each input array and writes them to out. x may be out.
 void taper_doubles_apply(const taper_run *run, taper_native native, size_t n, const double *x, const double *y,
                          const double *z, double *out, const taper_native_numbers *numbers);
+// Returns the kernel for lines of doubles that computes `native`, or NULL if there is none.
+taper_lines_f64 *taper_doubles_lines(const taper_run *run, taper_native native);
 double taper_doubles_sum(const taper_run *run, size_t n, const double *x);
 double taper_doubles_most(const taper_run *run, size_t n, const double *x);
 // Returns the sum of (x - mean)² over n elements.

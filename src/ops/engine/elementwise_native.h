@@ -3,6 +3,8 @@
 #ifndef TAPER_OPS_ENGINE_ELEMENTWISE_NATIVE_H
 #define TAPER_OPS_ENGINE_ELEMENTWISE_NATIVE_H
 
+#include "ops/engine/doubles.h"
+
 static int native_type(taper_dtype dtype, taper_native native)
 {
     if (native == TAPER_NATIVE_WHERE) { // the kernel copies bits, so only the width of elements matters
@@ -50,12 +52,9 @@ static bool is_reachable(const taper_run *run, const taper_ew_side *s, bool resu
 // have one element for it.
 static taper_lines_f64 *choose_lines(const taper_run *run, taper_native native, const taper_ew_lines *w)
 {
-    static const uint8_t kinds[TAPER_NATIVE_COUNT] = {[TAPER_NATIVE_ADD] = 1 + TAPER_LINES_ADD,
-                                                      [TAPER_NATIVE_SUB] = 1 + TAPER_LINES_SUB,
-                                                      [TAPER_NATIVE_MUL] = 1 + TAPER_LINES_MUL,
-                                                      [TAPER_NATIVE_DIV] = 1 + TAPER_LINES_DIV};
     enum { SHORTEST = 4 }; // lines shorter than this take less time in tiles
-    if (kinds[native] == 0 || w->sides != 3 || w->sizes[0] < SHORTEST) {
+    taper_lines_f64 *const lines = taper_doubles_lines(run, native);
+    if (lines == NULL || w->sides != 3 || w->sizes[0] < SHORTEST) {
         return NULL;
     }
     for (size_t k = 0; k < w->sides; k++) {
@@ -64,9 +63,7 @@ static taper_lines_f64 *choose_lines(const taper_run *run, taper_native native, 
             return NULL;
         }
     }
-    return w->side[1].steps[0] != 0 || w->side[2].steps[0] != 0
-               ? taper_native_select(run->cpu)->lines_f64[kinds[native] - 1]
-               : NULL;
+    return w->side[1].steps[0] != 0 || w->side[2].steps[0] != 0 ? lines : NULL;
 }
 
 static bool choose_native(const taper_run *run, const taper_ew_op *op, const taper_ew_args *args,
