@@ -9,26 +9,38 @@ import re
 import sys
 
 MAY_SKIP = "this machine does not run|there is no apt-get here|apt cannot get" if os.environ.get("CI") else "."
-log = open(sys.argv[1] + "/Testing/Temporary/LastTest.log", errors="replace").read()
-passed = failed = skipped = 0
-for part in re.split(r"^\d+/\d+ Testing: ", log, flags=re.M)[1:]:
-    ok = "Test Passed." in part
-    skip = re.search(r"^SKIPPED", part, flags=re.M)  # ctest's log says that skipped tests passed
-    plain = re.findall(r"^(?:\d+ models: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", part, flags=re.M)
-    cmocka = re.findall(r"^\[  PASSED  \] (\d+) test\(s\)", part, flags=re.M)
-    bad = re.findall(r"^\[  FAILED  \] (\d+) test\(s\)", part, flags=re.M)
+
+
+def may_skip(reason):
+    """Returns true if a test that skips itself for this reason counts as skipped, and false if it counts as failed."""
+    return re.search(MAY_SKIP, reason) is not None
+
+
+def count(output, ok):
+    """Returns (passed, failed, skipped) of one test, given its output and whether it succeeded."""
+    skip = re.search(r"^SKIPPED(.*)", output, flags=re.M)  # ctest's log says that skipped tests passed
+    plain = re.findall(r"^(?:\d+ models: )?(\d+) passed, (\d+) failed(?:, (\d+) skipped)?$", output, flags=re.M)
+    cmocka = re.findall(r"^\[  PASSED  \] (\d+) test\(s\)", output, flags=re.M)
+    bad = re.findall(r"^\[  FAILED  \] (\d+) test\(s\)", output, flags=re.M)
     if plain:
-        p, f, s = plain[-1]
-        passed, failed, skipped = passed + int(p), failed + int(f), skipped + int(s or 0)
-        failed += 0 if ok or int(f) else 1
-    elif cmocka:
-        passed += sum(map(int, cmocka))
-        failed += sum(map(int, bad)) or (0 if ok else 1)
-    elif skip:
-        may = re.search(f"^SKIPPED.*({MAY_SKIP})", part, flags=re.M)
-        skipped, failed = skipped + bool(may), failed + (not may)
-        if not may:
-            print(f"skipped, which CI does not allow: {skip.string[skip.start():].splitlines()[0]}", file=sys.stderr)
-    else:
-        passed, failed = passed + ok, failed + (not ok)
-print(passed, failed, skipped)
+        p, f, s = map(int, (number or 0 for number in plain[-1]))
+        return p, f or (0 if ok else 1), s
+    if cmocka:
+        return sum(map(int, cmocka)), sum(map(int, bad)) or (0 if ok else 1), 0
+    if skip:
+        if may_skip(skip.group(1)):
+            return 0, 0, 1
+        print(f"skipped, which CI does not allow: {skip.group()}", file=sys.stderr)
+        return 0, 1, 0
+    return (1, 0, 0) if ok else (0, 1, 0)
+
+
+def count_log(build):
+    """Returns (passed, failed, skipped) of the last ctest run in a build folder."""
+    with open(build + "/Testing/Temporary/LastTest.log", errors="replace") as file:
+        parts = re.split(r"^\d+/\d+ Testing: ", file.read(), flags=re.M)[1:]
+    return tuple(map(sum, zip((0, 0, 0), *(count(part, "Test Passed." in part) for part in parts))))
+
+
+if __name__ == "__main__":
+    print(*count_log(sys.argv[1]))
