@@ -31,7 +31,7 @@ NAVIGATION = [
     ("Reference", [("commands.md", None), ("api/taper.md", None), ("supported-ops.md", None),
                    ("pt2.md", "docs/pt2.md"), ("gpu.md", "docs/gpu.md"), ("numerics.md", "docs/numerics.md"),
                    ("numerics-differences.md", "docs/numerics-differences.md"),
-                   ("sizes.md", "docs/sizes.md"), ("performance.md", "docs/performance.md"), ("performance-details.md", "docs/performance-details.md"),
+                   ("sizes.md", "docs/sizes.md"), ("targets.md", "docs/targets.md"), ("performance.md", "docs/performance.md"), ("performance-details.md", "docs/performance-details.md"),
                    ("security.md", "SECURITY.md"), ("changelog.md", "CHANGELOG.md")]),
     ("How it works", [("architecture.md", "docs/architecture.md"),
                       *[(f"inside/{name}.md", f"docs/inside/{name}.md") for name in INSIDE], ("glossary.md", "docs/glossary.md"), ("fuzzing.md", "docs/fuzzing.md"),

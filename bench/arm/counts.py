@@ -10,7 +10,7 @@ are reproducible, because they depend only on the files and the sources.
 torch.sh and torch_lite.py of that folder. --mca uses llvm-mca to estimate the inner loops with at least 8 product instructions on several cores:
 products and instructions of an iteration, then cycles per product on each core.
 
-Needs the packages of tests/foreign/run_foreign.sh for that system, qemu-user with plugins, and llvm for --mca."""
+Needs the packages of that system's target (tests/targets/targets.tsv), qemu-user with plugins, and llvm for --mca."""
 import argparse
 import os
 import re

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """workflows_test.py SOURCE: checks that the hosted workflows call existing scripts of this tree with options that these scripts know. Each job is
-a row of scripts/release/artefacts.tsv, and each artefact that can be made has one job, on a suitable machine. Needs Python's yaml; exit status 77
-without it. If actionlint is installed, it also checks the workflows."""
+a row of scripts/release/artefacts.tsv or a target of tests/targets/targets.tsv. Each artefact that can be made has one job, on a suitable machine,
+and so has each target. Needs Python's yaml; exit status 77 without it. If actionlint is installed, it also checks the workflows."""
 import itertools
 import os
 import re
@@ -19,11 +19,13 @@ except ImportError:
 
 SOURCE = sys.argv.pop(1)
 FOLDER = os.path.join(SOURCE, ".github", "workflows")
-sys.path.insert(0, os.path.join(SOURCE, "scripts", "release"))
+sys.path[:0] = [os.path.join(SOURCE, "scripts", "release"), os.path.join(SOURCE, "scripts")]
 sys.dont_write_bytecode = True
 import release  # noqa: E402
+import targets  # noqa: E402
 
 ROWS = {artefact.name: artefact for artefact in release.artefacts()}
+TARGETS = {f"target-{name}": ["./dev", "test", "--target", name] for name in targets.targets()}
 # A job may run these commands in addition to scripts: they install the packages that checkout and the script need on a bare machine.
 PREPARES = (["apt-get", "update"], ["apt-get", "install"], ["apk", "add"], ["brew", "install"], ["git", "config"])
 VARIABLE = re.compile(r"\$\{\{ *matrix\.([\w-]+) *\}\}")
@@ -89,7 +91,7 @@ class Workflows(unittest.TestCase):
         for name, workflow in WORKFLOWS.items():
             found = [job.name for job in jobs(workflow)]
             self.assertEqual(len(found), len(set(found)), name)
-            self.assertLessEqual(set(found), set(ROWS), name)
+            self.assertLessEqual(set(found), {*ROWS, *TARGETS}, name)
 
     def test_every_row_has_a_job(self):
         ci = {job.name: job for job in jobs(WORKFLOWS["ci.yml"])}
@@ -104,6 +106,12 @@ class Workflows(unittest.TestCase):
             else:
                 self.assertEqual(set(tagged[row.name].makes()), {row.name})
                 self.assertIn(row.machine, ("any", tagged[row.name].machine()), row.name)
+
+    def test_every_target_has_a_job(self):
+        ci = {job.name: job for job in jobs(WORKFLOWS["ci.yml"])}
+        for name, command in TARGETS.items():
+            self.assertIn(name, ci, "add the target to the matrix of ci.yml")
+            self.assertIn(command, list(ci[name].commands()), name)
 
     def test_commands(self):
         usage = subprocess.run([os.path.join(SOURCE, "dev")], capture_output=True, text=True, check=True).stdout
