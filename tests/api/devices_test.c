@@ -200,7 +200,7 @@ static void wrong_options(void **state)
                                       small = {TAPER_GPU_HALF, -1}, level = {TAPER_NNAPI_LEVEL, 29};
     taper_device_choice nobody = {.struct_size = sizeof nobody, .kind = (taper_device_kind)77},
                         endless = {.struct_size = sizeof endless, .kind = TAPER_DEVICE_VULKAN},
-                        cut = {.struct_size = 4, .kind = TAPER_DEVICE_CPU};
+                        cut = {.struct_size = sizeof(size_t) - 1, .kind = TAPER_DEVICE_CPU};
     memset(endless.name, 'a', sizeof endless.name);
     static const char *const hole[] = {"cse", NULL};
     const struct {
