@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Reference counts, flags and short spin locks on <stdatomic.h>. All other code uses this header, except headers in
-// which a backend defines an interface of its own.
+// which a backend defines an interface of its own. Only load and store an atomic_bool, and exchange an atomic_uint:
+// RISC-V exchanges no single bytes, so gcc calls libatomic, which Taper does not link.
 #ifndef TAPER_BASE_ATOMIC_H
 #define TAPER_BASE_ATOMIC_H
 

@@ -419,7 +419,7 @@ static void undo(taper_node *node)
 static bool declines(const finder *f, taper_status status)
 {
     if (TAPER_DEVICES && status == TAPER_DEVICE_LOST) {
-        atomic_store_explicit(&f->device->owner->lost, true, memory_order_relaxed);
+        atomic_store_explicit(&f->device->owner->lost, 1u, memory_order_relaxed);
         return true;
     }
     return status == TAPER_DECLINED;

@@ -420,7 +420,7 @@ void taper_tensor_trade_storages(taper_tensor *tensor, taper_tensor *other)
 static TAPER_COLD taper_status tell_lost(const taper_memory *memory, taper_status status, taper_error *error)
 {
     if (status == TAPER_DEVICE_LOST) {
-        atomic_store_explicit(&memory->owner->lost, true, memory_order_relaxed);
+        atomic_store_explicit(&memory->owner->lost, 1u, memory_order_relaxed);
         return taper_fail(error, TAPER_ERROR_DEVICE,
                           "a tensor went with the device that held it, which does not work any more; run once more, "
                           "and the CPU does it all");

@@ -62,7 +62,7 @@ enum { TAPER_DEVICES = 1 };
 // An opened device, which its users and its memory refer to. The device is closed when no reference is left.
 typedef struct taper_memory_owner {
     taper_refs refs;
-    atomic_bool lost; // true if the device failed; a device that failed is not used again
+    atomic_uint lost; // 1 if the device failed, otherwise 0; a device that failed is not used again
     void (*close)(struct taper_memory_owner *owner);
 } taper_memory_owner;
 

@@ -82,7 +82,7 @@ struct taper_pool {
     pthread_cond_t done;
     atomic_uint waiting;
     char apart[LINE];
-    atomic_bool taken[SLOTS]; // true while a thread has a job in the slot
+    atomic_uint taken[SLOTS]; // 1 while a thread has a job in the slot, otherwise 0
 };
 
 // ---- waiting for other threads
@@ -318,7 +318,7 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
     bool taken = false;
     if (many && !is_busy(pool, now)) {
         while (slot < pool->slots &&
-               !(taken = !atomic_exchange_explicit(&pool->taken[slot], true, memory_order_acquire))) {
+               !(taken = !atomic_exchange_explicit(&pool->taken[slot], 1u, memory_order_acquire))) {
             slot++;
         }
     }
@@ -341,7 +341,7 @@ bool taper_pool_run(taper_pool *pool, taper_range_task task, void *argument, siz
         begin = going ? job.end : count;
     }
     if (taken) {
-        atomic_store_explicit(&pool->taken[slot], false, memory_order_release);
+        atomic_store_explicit(&pool->taken[slot], 0u, memory_order_release);
     }
     return going;
 }

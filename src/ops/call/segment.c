@@ -217,7 +217,7 @@ static taper_status call_away(taper_call *call)
 static TAPER_COLD void tell_lost(const taper_call *call, taper_device *device)
 {
     static const char text[] = ": the device does not work any more, the CPU goes on\n";
-    if (!atomic_exchange(&device->owner->lost, true) && call->run->log != NULL) {
+    if (atomic_exchange(&device->owner->lost, 1u) == 0 && call->run->log != NULL) {
         call->run->log(call->run->log_user, TAPER_LOG_WARNING, device->name, strlen(device->name));
         call->run->log(call->run->log_user, TAPER_LOG_WARNING, text, sizeof text - 1);
     }
