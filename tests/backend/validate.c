@@ -8,7 +8,7 @@
 typedef struct note {
     uint64_t alive; // RECORDED while the recording exists, any other number after it was freed
     const taper_segment *segment;
-    atomic_bool running;
+    atomic_uint running;
 } note;
 
 #define RECORDED UINT64_C(0x72656c6e5f6f6b21)
@@ -86,7 +86,7 @@ static void check_note(validator *v, const layer_event *event)
     note *n = event->note;
     if (n != NULL && (n->alive != RECORDED || n->segment != event->run_segment)) {
         complain(v, event, "a recording that was not made, or for another segment");
-    } else if (n != NULL && event->call == LAYER_RUN && atomic_exchange(&n->running, true)) {
+    } else if (n != NULL && event->call == LAYER_RUN && atomic_exchange(&n->running, 1u) != 0) {
         complain(v, event, "a recording runs twice at a time");
     }
 }
@@ -235,7 +235,7 @@ static void check_results(validator *v, const layer_event *event)
 static void after_run(validator *v, const layer_event *event)
 {
     if (event->note != NULL) {
-        atomic_store(&((note *)event->note)->running, false);
+        atomic_store(&((note *)event->note)->running, 0u);
     }
     if (event->status == TAPER_OK) {
         check_results(v, event);
