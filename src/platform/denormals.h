@@ -12,6 +12,13 @@
 #include <xmmintrin.h>
 #endif
 
+// 1 if the processor has the switches. WebAssembly and RISC-V have none: products keep denormal numbers there.
+#if defined(__SSE2__) || defined(__aarch64__) || (defined(__arm__) && defined(__ARM_FP))
+#define TAPER_SWITCHES_DENORMALS 1
+#else
+#define TAPER_SWITCHES_DENORMALS 0
+#endif
+
 // Turns the switches on for this thread. Returns the state for taper_denormals_restore.
 static inline uint64_t taper_denormals_off(void)
 {

@@ -12,6 +12,7 @@
 #include <taper/taper_compile.h>
 
 #include "base/half.h"
+#include "platform/denormals.h"
 #include "tests/cpu_mask.h"
 #include "tests/ops/recording.h"
 
@@ -365,8 +366,8 @@ typedef struct counts {
 } counts;
 
 // Returns true for cases whose result differs on this processor. NEON's maximum of a positive and a negative zero is
-// the positive zero, and NEON of 32-bit ARM flushes denormals to zero. WebAssembly cannot flush denormals of products
-// to zero. Cases with 2^40 samples exceed TAPER_LIMIT_TENSOR_BYTES if size_t has 32 bits.
+// the positive zero, and NEON of 32-bit ARM flushes denormals to zero. WebAssembly and RISC-V cannot flush denormals of
+// products to zero. Cases with 2^40 samples exceed TAPER_LIMIT_TENSOR_BYTES if size_t has 32 bits.
 static bool is_lost_here(blob name)
 {
     static const char *const words[] = {
@@ -375,7 +376,7 @@ static bool is_lost_here(blob name)
 #endif
 #if defined(__arm__)
         "denormal",
-#elif defined(__wasm__)
+#elif !TAPER_SWITCHES_DENORMALS
         "denormal/elementwise",
 #endif
 #if SIZE_MAX == UINT32_MAX

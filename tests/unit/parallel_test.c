@@ -8,6 +8,7 @@
 #include "base/atomic.h"
 #include "ops/call/parallel.h"
 #include "ops/list/op_table.h"
+#include "platform/denormals.h"
 #include "tests/unit/heap_fixture.h"
 
 enum { COUNT = 1000 };
@@ -106,6 +107,9 @@ static taper_status product(taper_call *call)
 static void denormals(void **state)
 {
     (void)state;
+    if (!TAPER_SWITCHES_DENORMALS) {
+        skip();
+    }
     static seen s;
     const taper_op *row = taper_row_where(TAPER_OP_PRODUCT, TAPER_OP_PRODUCT);
     assert_non_null(row);
