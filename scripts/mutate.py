@@ -35,7 +35,7 @@ ROOMS = ["-L", "unit|api|limits|models|passes|kernels|tools|ops", "-LE", "^(orac
 QUICK = ["-L", "^quick$"]
 # Tests without PyTorch that are not run: they build the tree again, run on other machines, measure time for minutes, or read only headers and
 # shaders.
-LEFT_OUT = "^(kernels_wasm|limits_long_calls|load_families|cpp_headers.*|gpu_spirv)$"
+LEFT_OUT = "^(limits_long_calls|load_families|cpp_headers.*|gpu_spirv)$"
 WHOLE = ["-LE", "^(oracle|package|wasm|docs|style|apple|android|python)$", "-E", LEFT_OUT]
 # Targets that scripts of tests use, in addition to the programs that ctest names.
 SCRIPTS = ["taper_program", "taper_shared", "room_tools", "taper_python_package", "pytorch_jni"]

@@ -4,7 +4,7 @@
 runs the target's tests. FOLDER (build/targets) gets the builds and the libraries that they link; targets that differ only in the processor share a
 build. Exit status 77 if this machine lacks something that the target needs.
 
---record writes the counts and the size to docs/data/targets.tsv. --counts appends the counts to a file, as `./dev test` does. targets.py --names
+--record writes the counts and the size to docs/data/targets.tsv if the tests ran. --counts appends the counts to a file, as `./dev test` does. targets.py --names
 prints all names, and targets.py --packages NAME the Debian packages that a target needs."""
 import argparse
 import collections
@@ -201,11 +201,11 @@ def main():
     if options.packages:
         print(" ".join(packages(target, known)))
         return
-    status, size = 0, None
+    status, size, ran = 0, None, False
     try:
         options.folder.mkdir(parents=True, exist_ok=True)
         counts, size = test(target, options.folder.resolve(), known, arguments)
-        status = 1 if counts[1] else 0
+        status, ran = 1 if counts[1] else 0, True
     except Skip as why:
         print(f"SKIPPED: {why}")
         counts = (0, 0, 1) if count_tests.may_skip(str(why)) else (0, 1, 0)
@@ -216,7 +216,7 @@ def main():
     if options.counts:
         with open(options.counts, "a", encoding="utf-8") as file:
             print(*counts, file=file)
-    if options.record and status != 77:
+    if options.record and ran:
         record(target, counts, size)
     print(f"{target.name}: {size:,} bytes of {target.file}, stripped" if size else f"{target.name}: no size is measured")
     print(f"{counts[0]} passed, {counts[1]} failed" + (f", {counts[2]} skipped" if counts[2] else ""))

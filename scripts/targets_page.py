@@ -4,6 +4,7 @@
 docs/data/targets.tsv, which `scripts/targets.py NAME --record` measured. --check writes nothing. It fails if the page is out of date, or if a row of
 one of the files is wrong."""
 import argparse
+import os
 import sys
 
 import targets
@@ -23,7 +24,7 @@ HOW = """## How each target is tested
 
 The tests of a target run on the building machine or in an emulator. An emulator shows only if results are right, and times in an emulator mean
 nothing. The fast tests need no PyTorch. They test single files, the public interface, limits, backends and NNAPI. They also run the kernels, the
-recorded operator cases and the committed models.
+recorded operator cases and the committed models. With `TAPER_STRIDE=7` long sweeps take every seventh step ([tiers](../tests/README.md)).
 """
 
 RESULTS = """## Results
@@ -32,7 +33,7 @@ RESULTS = """## Results
 """
 
 # Words for the arguments of ctest. The row of a target that a script tests has words instead of arguments.
-TESTS = {"-L foreign": "the fast tests", "-L kernels": "the checks of the kernels", "-L foreign -L kernels|ops|models": "kernels, operators and models", "-L foreign -LE nnapi": "the fast tests, except NNAPI's"}
+TESTS = {"-L foreign": "the fast tests", "-L kernels": "the checks of the kernels", "-L foreign -R ^(kernels|small_kernels|recorded|samples_quick|nnapi_quick|bytecode3|demo)$": "kernels, operators and models", "-L foreign -LE nnapi": "the fast tests, except NNAPI's"}
 
 
 def built_with(target, known):
@@ -82,6 +83,8 @@ def problems(known, rows):
                 yield f"{target.name}: the file and the libraries belong to the row of {options[0]}"
         elif not (targets.TOP / script).is_file():
             yield f"{target.name}: there is no {script}"
+        elif script.endswith(".sh") and not os.access(targets.TOP / script, os.X_OK):
+            yield f"{target.name}: {script} is not executable"
         if targets.built_as(target, known).how.split()[0].endswith(".cmake") and target.tests not in TESTS:
             yield f"{target.name}: scripts/targets_page.py has no words for the tests {target.tests!r}"
         if not target.system:
