@@ -33,7 +33,8 @@ RESULTS = """## Results
 """
 
 # Words for the arguments of ctest. The row of a target that a script tests has words instead of arguments.
-TESTS = {"-L foreign": "the fast tests", "-L kernels": "the checks of the kernels", "-L foreign -R ^(kernels|small_kernels|recorded|samples_quick|nnapi_quick|bytecode3|demo)$": "kernels, operators and models", "-L foreign -LE nnapi": "the fast tests, except NNAPI's"}
+TESTS = {"-L foreign": "the fast tests", "-L kernels": "the checks of the kernels", "-L foreign -R ^(kernels|small_kernels|recorded|samples_quick|nnapi_quick|bytecode3|demo)$": "kernels, operators and models", "-L foreign -E ^demo$": "the fast tests, except the demo's pictures",
+         "-L foreign -LE nnapi -E ^demo$": "the fast tests, except NNAPI's and the demo's pictures"}
 
 
 def built_with(target, known):
