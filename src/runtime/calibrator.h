@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The struct taper_calibrator. calibrator.c loads, calibrates and makes drafts. calibrator_compare.c runs the float
-// model and the quantized model and compares their results.
+// The struct taper_calibrator. calibrator.c loads a model, calibrates it, and makes drafts (editable copies) of the
+// quantized model. calibrator_compare.c runs the float model and the quantized model and compares their results.
 #ifndef TAPER_RUNTIME_CALIBRATOR_H
 #define TAPER_RUNTIME_CALIBRATOR_H
 

@@ -170,7 +170,7 @@ def add(case):
         case(f"index_list_{name}", Second(indexed, function), (2, 11, 7), signed % 18 - 9 if name == "turned" else signed)
 
     class Places(nn.Module):
-        """Adds a value to the scores of windows, from a table with constant indices."""
+        """Adds values of a table, read with constant indices, to the attention scores of windows."""
 
         def __init__(self):
             super().__init__()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpu_operators.py TAPER [--filter EXPRESSION]: compares small models on the GPU, each kernel at awkward sizes, with PyTorch. The device has "!",
-so that a node that the GPU lacks is a failure. --half: use half precision, with the tolerance of rounding to halves in memory. TAPER_GPU names the
+"""gpu_operators.py TAPER [--filter EXPRESSION]: compares small models on the GPU, each kernel at awkward sizes, with PyTorch. The name of the
+device ends with "!", so a node that the GPU cannot run is a failure. --half: use half precision, with the tolerance of rounding to halves in memory. TAPER_GPU names the
 device (vulkan:llvmpipe). --module FOLDER: use the Python binding in that folder and run all cases in one process, which compiles each kernel once.
 This is faster with drivers that compile a kernel for seconds."""
 import argparse

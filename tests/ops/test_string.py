@@ -65,7 +65,7 @@ for method in ["find", "rfind", "count", "startswith", "endswith"]:
 for method in ["find", "rfind", "count", "startswith", "endswith", "index"]:
     for end in [2, -1, 5]:
         add(f"range-behind/{method}-{end}", f"def f(s: str, n: int):\n    return s.{method}('a', 4, n), s.{method}('', 4, n)\n", "abc", end)
-# hash must give PyTorch's numbers on 64-bit Linux, for every length of the last word, for both zeros, and for items of
+# hash must give PyTorch's numbers on 64-bit Linux, for every number of bytes after the last whole word of 8 bytes, for both zeros, and for items of
 # tuples.
 over_texts("hash", "hash(s)")
 add("hash-lengths", "def f(s: str):\n    return [hash(s[:n]) for n in range(40)], [hash(s[n:]) for n in range(40)]\n",

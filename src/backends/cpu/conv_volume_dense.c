@@ -131,7 +131,9 @@ bool taper_conv_volume_is_dense(const taper_call *call, const taper_conv_args *a
             return false;
         }
     }
-    // Costs in multiply-adds of vectors, for each tap of an input. Planes have unused lanes, and must be copied.
+    // Costs of a tap of one input, in multiply-adds of vectors. pointers: reading the tap's pointer; rows: a
+    // multiply-add of the kernel that reads rows; laid_out: a multiply-add on planes, with the cost of copying the
+    // input to planes.
     const double pointers = 4, rows = 1.25, laid_out = 1.125;
     const double lanes = taper_planar_f32_select(call->run->cpu)->lanes;
     const double group_out = (double)a->weight->sizes[0] / (double)params->groups,

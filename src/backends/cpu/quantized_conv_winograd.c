@@ -73,7 +73,7 @@ static place place_of(const winograd_plan *plan, size_t tile)
     return p;
 }
 
-// ---- an item
+// ---- one group of tiles, which a thread computes at once
 
 static size_t first_of(const winograd_run *r, size_t group)
 {

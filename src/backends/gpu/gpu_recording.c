@@ -252,8 +252,8 @@ static uint32_t choose_axis(const taper_gpu_state *s, const uint32_t *threads)
     return best;
 }
 
-// Chooses the largest workgroup that leaves no more threads idle than small workgroups do. For kernels that share
-// loads, workgroups are whole rows of a subgroup.
+// Chooses the largest workgroup that leaves no more threads idle than small workgroups do. For kernels whose
+// threads share loads, each row of the workgroup has at least as many threads as a subgroup.
 static void choose_group(const taper_gpu_state *s, const taper_gpu_work *w, const uint32_t *threads, uint32_t *group)
 {
     uint32_t x = power_of_two(threads[0], s->group_x);

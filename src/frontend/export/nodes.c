@@ -46,7 +46,7 @@ taper_status taper_export_note_missing(taper_export_lowering *l, const char *nam
     return TAPER_OK;
 }
 
-// ---- operators of the list
+// ---- nodes that call an operator of the operator list
 
 static bool is_number(const taper_export_scope *scope, const taper_pt2_argument *argument)
 {

@@ -35,8 +35,8 @@ enum { TAPER_WINOGRAD_I8_SIDE = 6, TAPER_WINOGRAD_I8_POSITIONS = 36, TAPER_WINOG
 typedef void taper_winograd_i8_input_function(size_t channels, const uint8_t *const *x, int32_t zero_point, int16_t *v,
                                               size_t v_stride);
 
-// Writes u[position * u_stride + i] from the 3x3 weights g[tap * 2 * nr + i], for i < 2 * nr: two inputs of each column
-// of a panel, in its order.
+// Writes the transformed weights u[position * u_stride + i] from the 3x3 weights g[tap * 2 * nr + i], for i < 2 * nr.
+// These are the weights of two input channels for each of the nr columns of a panel, in the order of the panel.
 typedef void taper_winograd_i8_weights_function(const int8_t *g, int16_t *u, size_t u_stride);
 
 typedef struct taper_winograd_i8_product {
