@@ -21,7 +21,8 @@ enum {
         32,                // an in-place operator has written to the value; later users take the operator's result
     TAPER_AHEAD_SEEN = 64, // the value's node comes before the node that is examined
     TAPER_AHEAD_OWNED =
-        128 // a later sum may be written to the value's gradient, because only later sums read it so far
+        128,               // a later sum may be written to the value's gradient, because only later sums read it so far
+    TAPER_AHEAD_HELD = 256 // a container or an attribute holds the value
 };
 
 enum {
@@ -40,7 +41,7 @@ typedef struct taper_ahead {
     bool allows_unused;            // the argument allow_unused
     const char *why;               // reason why the request remains a call; NULL if it is replaced
     size_t value_count; // number of entries in `facts`, `grads` and `shapes`; values made later have larger numbers
-    uint8_t *facts;     // TAPER_AHEAD_ bits by number of the value
+    uint16_t *facts;    // TAPER_AHEAD_ bits by number of the value
     taper_aliases *aliases;
     bool *written;         // by alias set: true if a node writes to a tensor of the set after the first leaf
     bool started, escaped; // true after the first leaf; true after a container has taken a value that needs a gradient
@@ -65,7 +66,7 @@ static inline bool taper_ahead_has(const taper_ahead *a, const taper_ir_value *v
 static inline void taper_ahead_mark(const taper_ahead *a, const taper_ir_value *value, unsigned fact)
 {
     if (value->id < a->value_count) {
-        a->facts[value->id] |= (uint8_t)fact;
+        a->facts[value->id] |= (uint16_t)fact;
     }
 }
 // Notes the first reason why the request remains a call.
@@ -93,6 +94,8 @@ const taper_ir_value *taper_ahead_result_list(const taper_node *node);
 
 // Returns true if the node, or a node in its blocks, writes to a tensor.
 bool taper_ahead_writes_tensor(const taper_node *node);
+// Returns true if the operator writes to a list or a dict.
+bool taper_ahead_writes_container(const taper_node *node);
 // Notes which tensors the node, or a node in its blocks, writes to.
 void taper_ahead_note_writes(const taper_ahead *a, const taper_node *node);
 // The node may write to a tensor that an operator of the block has made, and that only earlier readers and later users

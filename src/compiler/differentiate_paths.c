@@ -132,7 +132,7 @@ static void visit_flag(taper_ahead *a, const taper_node *node)
     }
     // The host may already have set requires_grad on a tensor that it passes, so earlier users count too. If two values
     // may be the same tensor, the flag could be set through the other value.
-    if (root->block != a->block || taper_ahead_has(a, root, TAPER_AHEAD_USED) ||
+    if (root->block != a->block || taper_ahead_has(a, root, TAPER_AHEAD_USED | TAPER_AHEAD_HELD) ||
         (root->node != NULL && !is_outside(root) && taper_ahead_may_be_argument(root->node))) {
         taper_ahead_decline(a, "an input was used before its flag requires_grad was set");
     }
@@ -376,6 +376,23 @@ static void visit_other(taper_ahead *a, const taper_node *node)
     a->escaped = a->escaped || (!taper_node_is_pure(node) && !taper_node_only_raises(node));
 }
 
+// Notes the values that the node, or a node in its blocks, puts into a container or an attribute. If such a value gets
+// its flag requires_grad later, a reader of the container gets a value that needs a gradient.
+static void note_held(const taper_ahead *a, const taper_node *node)
+{
+    const bool holds = node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_DICT ||
+                       node->kind == TAPER_NODE_TUPLE || node->kind == TAPER_NODE_SET_ATTR ||
+                       taper_ahead_writes_container(node);
+    for (size_t i = 0; holds && i < node->input_count; i++) {
+        taper_ahead_mark(a, taper_ahead_root(taper_node_in(node, i)), TAPER_AHEAD_HELD);
+    }
+    for (size_t b = 0; b < node->block_count; b++) {
+        for (const taper_node *inner = node->blocks[b]->first; inner != NULL; inner = inner->next) {
+            note_held(a, inner);
+        }
+    }
+}
+
 // ---- all nodes
 
 // Marks the values that need a gradient because of an input, for which nodes will be made.
@@ -455,6 +472,7 @@ taper_status taper_ahead_find_paths(taper_ahead *a)
         } else if (node->kind != TAPER_NODE_CONSTANT) {
             visit_other(a, node);
         }
+        note_held(a, node);
         for (size_t i = 0; i < node->output_count; i++) {
             taper_ahead_mark(a, &node->outputs[i], TAPER_AHEAD_SEEN);
         }

@@ -33,6 +33,16 @@ bool taper_ahead_writes_tensor(const taper_node *node)
     return false;
 }
 
+bool taper_ahead_writes_container(const taper_node *node)
+{
+    for (size_t i = 0; node->kind == TAPER_NODE_OP && i < node->input_count; i++) {
+        if (taper_node_writes(node, i) && !writes_tensor_at(node, i) && !taper_ahead_returns_argument(node)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void taper_ahead_note_writes(const taper_ahead *a, const taper_node *node)
 {
     for (size_t i = 0; i < node->input_count; i++) {

@@ -8,6 +8,7 @@ import os
 import subprocess
 import sys
 import tempfile
+from typing import Dict
 
 os.environ.setdefault("ATEN_CPU_CAPABILITY", "avx2")
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -292,7 +293,40 @@ class KeptInAttribute(torch.nn.Module):
         return y, given(torch.autograd.grad([y], [x])[0])
 
 
-PROGRAMS = [SameTensor, SameLeaf, FlagOfItem, ManyParts, KeptInAttribute]
+class ListedFirst(torch.nn.Module):
+    """A list holds the input before its flag requires_grad is set; in the next two classes a dict and an attribute hold it."""
+    def forward(self, x: Tensor):
+        x = x.detach().clone()
+        listed = [x, x.cos()]
+        x.requires_grad_(True)
+        y = torch.stack(listed).sin().sum() + x.sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+class KeyedFirst(torch.nn.Module):
+    def forward(self, x: Tensor):
+        x = x.detach().clone()
+        keyed = torch.jit.annotate(Dict[str, Tensor], {})
+        keyed["x"] = x
+        x.requires_grad_(True)
+        y = torch.stack(list(keyed.values())).sin().sum() + x.sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+class KeptFirst(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.kept = torch.zeros(2, 2)
+
+    def forward(self, x: Tensor):
+        x = x.detach().clone()
+        self.kept = x
+        x.requires_grad_(True)
+        y = self.kept.sin().sum() + x.sum()
+        return y, given(torch.autograd.grad([y], [x])[0])
+
+
+PROGRAMS = [SameTensor, SameLeaf, FlagOfItem, ManyParts, KeptInAttribute, ListedFirst, KeyedFirst, KeptFirst]
 
 SOURCE = """from typing import Dict, List, Optional
 
