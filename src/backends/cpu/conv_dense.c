@@ -32,7 +32,7 @@ typedef struct dense_plan {
     atomic_uint *leaks; // set to 1 if merged groups produced a NaN; NULL if groups are not merged
 } dense_plan;
 
-// ---- pointers of a strip
+// ---- pointers to the inputs of a strip of output pixels
 
 typedef struct pixel {
     size_t image, y, x;
@@ -96,7 +96,7 @@ static void gather_pointers(const dense_plan *plan, const taper_conv_strip *stri
     }
 }
 
-// ---- tiles
+// ---- tiles of the result
 
 // Sets *plan->leaks if the result of merged groups has a NaN. A NaN or infinity in the input of one group makes NaN in
 // all columns of the other groups, so only the first and the last column are examined.

@@ -10,7 +10,7 @@ typedef struct few_plan {
     const taper_vector_entry *vector;
 } few_plan;
 
-// Computes pixels [begin, end). `packed` has for each output its bias, then its weights.
+// Computes pixels [begin, end). `packed` contains, for each output, the bias and then the weights.
 static void run_pixels(void *argument, size_t begin, size_t end)
 {
     const few_plan *plan = argument;

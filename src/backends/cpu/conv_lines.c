@@ -31,8 +31,8 @@ typedef struct lines_plan {
     size_t reach; // distance from the first to the last pixel of a window
     // Number of floats of a copied line in one phase of the stride; number of bytes of scratch memory.
     size_t plane, place_bytes;
-    // taps: number of taps. near: their offsets in a line that is read in place. laid_out: their offsets in copied
-    // lines.
+    // taps: number of taps. near: offsets of the taps in a line that is read in place. laid_out: offsets of the taps in
+    // copied lines.
     size_t taps, near[TAPER_PLANAR_TAPS], laid_out[TAPER_PLANAR_TAPS];
 } lines_plan;
 

@@ -107,7 +107,7 @@ static void fill_planes(const planar_plan *plan, size_t image, size_t channel, s
     }
 }
 
-// ---- the output
+// ---- computing the output and copying it into the result
 
 static void make_group(const planar_plan *plan, size_t group, size_t positions, const float *x, float *y)
 {

@@ -55,7 +55,7 @@ static void clamp_rows(void *argument, size_t begin, size_t end)
         ->unary[TAPER_UNARY_CLAMP]((end - begin) * row, job->y + begin * row, job->y + begin * row, bounds);
 }
 
-// ---- a band
+// ---- a band of input rows
 
 static void multiply(void *argument, size_t begin, size_t end)
 {

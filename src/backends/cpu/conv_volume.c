@@ -25,7 +25,7 @@ enum {
     FEW_CHANNELS = 8 // from this number of output channels on, conv_transposed.c is faster than this file
 };
 
-// ---- the input of a piece
+// ---- the input of a piece of work
 
 // Copies one row. Padding beside the rows is zero from the start.
 static void fill_row(const taper_volume_plan *plan, const float *x, size_t phase, float *to)
@@ -92,7 +92,7 @@ static void fill_input(const taper_volume_plan *plan, const piece *p, float *to)
     }
 }
 
-// ---- the result
+// ---- computing and storing the result of a piece of work
 
 // Copies output rows of one slice into the result.
 static void store_rows(const taper_volume_plan *plan, const float *from, int64_t rows, int64_t count, size_t step_h,

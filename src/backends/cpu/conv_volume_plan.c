@@ -177,7 +177,7 @@ void taper_volume_fill_weights(const taper_pack_request *request, void *data)
     }
 }
 
-// ---- pieces
+// ---- pieces of work
 
 bool taper_volume_lay_out(taper_volume_plan *plan)
 {

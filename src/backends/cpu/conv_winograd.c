@@ -126,7 +126,7 @@ static void tiles_with(const winograd_plan *plan, size_t position, size_t *begin
     *end = !right ? plan->right : lower ? plan->tiles : plan->corners;
 }
 
-// ---- an item
+// ---- an item of work: a group of tiles and a block of columns
 
 static size_t first_of(const winograd_run *r, size_t group)
 {

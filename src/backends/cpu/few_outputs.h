@@ -6,7 +6,8 @@
 
 #include "ops/kernels/kernel_select.h"
 
-enum { TAPER_FEW_OUTPUTS = 4, TAPER_FEW_OUTPUTS_GRAIN = 64 }; // GRAIN: number of rows that are computed together
+// TAPER_FEW_OUTPUTS: largest number of outputs. TAPER_FEW_OUTPUTS_GRAIN: number of rows that are computed together.
+enum { TAPER_FEW_OUTPUTS = 4, TAPER_FEW_OUTPUTS_GRAIN = 64 };
 
 typedef struct taper_few_outputs {
     const taper_vector_entry *vector;

@@ -40,7 +40,7 @@ static size_t in_stride(const linear_job *job)
     return (size_t)job->args.weight->strides[job->args.weight_is_in_out ? 0 : 1];
 }
 
-// ---- one row
+// ---- products of one row
 
 enum { GEMV_GRAIN = 16 };
 
@@ -48,7 +48,8 @@ enum { GEMV_GRAIN = 16 };
 // ordinary gemv kernel.
 static taper_gemv_f32_function *find_gemv(const linear_job *job)
 {
-    // largest number of inputs for this kernel; number of weights that stay in the cache
+    // LONG_ROW: largest number of inputs for which the kernel for weights from memory is used. CACHED: number of
+    // weights that stay in the cache.
     enum { LONG_ROW = 2048, CACHED = 1 << 19 };
     const bool streams =
         TAPER_ATTENDS && job->vector->gemv_stream != NULL && job->in <= LONG_ROW && job->in * job->out > CACHED;
@@ -64,7 +65,7 @@ static void gemv_range(void *argument, size_t begin, size_t end)
     taper_epilogue_finish(&job->epilogue, 1, end - begin, job->y + begin, 0);
 }
 
-// ---- few outputs
+// ---- products with few outputs
 
 static void few_range(void *argument, size_t begin, size_t end)
 {
@@ -82,7 +83,7 @@ static void few_range(void *argument, size_t begin, size_t end)
     taper_epilogue_finish(&job->epilogue, end - begin, job->out, y, job->out);
 }
 
-// ---- several rows
+// ---- products of several rows
 
 static void run_tiles(void *argument, size_t begin, size_t end)
 {

@@ -15,7 +15,8 @@
 #include "ops/nn/linear_integers.h"
 
 // FEW_ROWS: largest number of rows for which reading the weights once more from the cache costs less than converting
-// them to floats. DEPTH: inputs of a block. MOST_NR: columns of the widest panel of any instruction set.
+// them to floats. DEPTH: inputs of a block. MOST_NR: columns of the widest panel of any instruction set. HEADER: bytes
+// before the first panel.
 enum { FEW_ROWS = 3, DEPTH = 128, MOST_NR = 32, HEADER = 64 };
 
 typedef struct integers_job {

@@ -103,7 +103,7 @@ static taper_status nhwc_input(taper_conv2d_i8 *job, const taper_tensor *x, uint
     return status;
 }
 
-// ---- the call
+// ---- reading the call
 
 static bool describe(taper_conv2d_i8 *job, const taper_tensor *x, const int64_t *out)
 {

@@ -17,7 +17,7 @@ typedef struct dense_plan {
     bool pointwise;
 } dense_plan;
 
-// ---- pointers of a strip
+// ---- pointers to the inputs of a strip of output pixels
 
 // Fills pointers[tap * count + i] for pixel i of a strip whose windows are inside the image.
 static void window_inside(const dense_plan *plan, const uint8_t *at, size_t count, const uint8_t **to)
@@ -86,7 +86,7 @@ static void gather_pointers(const dense_plan *plan, size_t first, size_t count, 
     }
 }
 
-// ---- tiles
+// ---- tiles of the result
 
 // Sets the arguments of the kernel for a tile of one group.
 static void aim(const dense_plan *plan, const taper_tile *t, size_t group, taper_gemm_i8 *call)

@@ -250,8 +250,8 @@ static bool scratch_of(windows_plan *plan, size_t rows)
 }
 
 // Returns true if reading windows takes fewer multiplications than quantized_conv_dense.c. That file multiplies four
-// bytes for every pixel under a kernel row, and none of its tiles repeats pixels at the end of a row. It must also
-// gather pointers, which costs about the time of two pixels in each kernel row.
+// bytes for every pixel under a kernel row, and none of its tiles repeats pixels at the end of a row. That file must
+// also gather pointers, which costs about the time of two pixels in each kernel row.
 static bool multiplies_little(const windows_plan *plan)
 {
     enum { GATHERED = 2 };

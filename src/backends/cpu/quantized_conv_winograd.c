@@ -268,7 +268,7 @@ static bool make_plan(const taper_conv2d_i8 *job, const taper_winograd_i8_entry 
     return taper_mul_size(taper_min_size(plan->most, plan->tiles), tile, &all) && all < SIZE_MAX / 4;
 }
 
-// ---- the choice
+// ---- the choice between the transforms and direct products
 
 // Returns the sum of the magnitudes of `count` weights, by a loop that compilers vectorize.
 static uint64_t magnitudes_of(const int8_t *w, size_t count)

@@ -10,7 +10,9 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/quantized/quantized.h"
 
-enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 }; // EXACT: below twice this number, floats can represent x.5
+// BLOCK: largest number of elements that are computed together. SHORTEST: shortest run for which the vector kernels are
+// used. EXACT: below twice this number, floats can represent x.5.
+enum { BLOCK = 1024, SHORTEST = 16, EXACT = 1 << 21 };
 
 typedef struct runs_job {
     const taper_vector_entry *floats;
@@ -140,7 +142,7 @@ static void dequantize_range(void *argument, size_t begin, size_t end)
     }
 }
 
-// ---- calls
+// ---- reading and running calls
 
 // Returns the argument if it is a contiguous tensor that is not empty, otherwise NULL.
 static const taper_tensor *dense(const taper_call *call, size_t at)

@@ -3,9 +3,9 @@
 // submitted repeatedly. vulkan/ implements them for Vulkan, metal/ for Metal. The planner, the rules and the arena do
 // not depend on the interface.
 //
-// A shader has five bindings: it writes 0, reads 1 to 3, and gets its parameters from 4. Bindings 1 to 3 are storage
-// buffers of vec4. In the shader's texel variant (TAPER_GPU_TEXEL), bindings 1 to 3 are texel buffers of the same
-// memory.
+// A shader has five bindings: it writes binding 0, reads bindings 1 to 3, and gets its parameters from binding 4.
+// Bindings 1 to 3 are storage buffers of vec4. In the shader's texel variant (TAPER_GPU_TEXEL), bindings 1 to 3 are
+// texel buffers of the same memory.
 #ifndef TAPER_BACKENDS_GPU_API_H
 #define TAPER_BACKENDS_GPU_API_H
 

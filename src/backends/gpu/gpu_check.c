@@ -12,11 +12,12 @@
 #include "backends/gpu/gpu_recording.h"
 #include "ir/tensor.h"
 
-// The largest difference that counts as rounding, as a fraction of the largest element. Faulty drivers exceed it by
-// far.
+// The largest differences that count as rounding, as fractions of the largest element: most_apart if vectors are
+// floats, most_apart_half if they are halves. most_apart_from_zero is added to the allowed difference. Faulty drivers
+// exceed these bounds by far.
 static const double most_apart = 1e-3, most_apart_half = 5e-2, most_apart_from_zero = 1e-4;
 
-// ---- results
+// ---- comparing results
 
 // Copies a result to contiguous floats of the host. *y is an owned reference, also on failure. A tensor in the device's
 // memory stays there.

@@ -8,7 +8,7 @@
 #include "backends/gpu/gpu_held.h"
 #include "ops/list/op_rows.h"
 
-// ---- the table
+// ---- the table of rules
 
 static const taper_gpu_rule_row rows[] = {
 #define RULE(id, name, code) {taper_gpu_rule_##name, TAPER_WORK_##id, code},
@@ -32,7 +32,7 @@ const taper_gpu_rule_row *taper_gpu_find_rule(const taper_node *node)
     return NULL;
 }
 
-// ---- values
+// ---- values of the segment
 
 static taper_gpu_value *slot_of(const taper_gpu_emitter *e, const taper_ir_value *value)
 {
@@ -142,7 +142,7 @@ taper_status taper_gpu_new(taper_gpu_emitter *e, const taper_shape *shape, int p
     return taper_gpu_add_memory(e->program, TAPER_GPU_ARENA, taper_gpu_vector_bytes(e->state, vectors), &view->buffer);
 }
 
-// ---- values from outside
+// ---- values from outside the segment
 
 typedef struct constant_fill {
     const taper_tensor *tensor; // tensor of float32 or bool
@@ -300,7 +300,7 @@ taper_status taper_gpu_operand_packed(taper_gpu_emitter *e, const taper_ir_value
     return taper_gpu_repack(e, &as_it_is, packed, view);
 }
 
-// ---- the nodes
+// ---- the nodes of the segment
 
 // Largest number of dispatches in a recording. The limit bounds the time for planning memory and barriers, which
 // compare each dispatch with each other one.
@@ -331,7 +331,8 @@ static unsigned gives(taper_gpu_rule *rule)
     if (rule == taper_gpu_rule_pool || rule == taper_gpu_rule_adaptive) {
         return TAPER_GPU_FLOATS | TAPER_GPU_QUANTS;
     }
-    if (rule == taper_gpu_rule_step || rule == taper_gpu_rule_cat) { // the dtypes of the operands decide
+    // The dtypes of the operands decide which of these the result has.
+    if (rule == taper_gpu_rule_step || rule == taper_gpu_rule_cat) {
         return TAPER_GPU_FLOATS | TAPER_GPU_TRUTHS | TAPER_GPU_QUANTS;
     }
     for (size_t i = 0; i < sizeof moves / sizeof *moves; i++) {
@@ -373,7 +374,8 @@ static taper_status emit_node(taper_gpu_emitter *e, const taper_node *node)
         TAPER_TRY(settle_dtypes(e, node, taper_node_in(node, 0)->node));
     }
     if (node->kind == TAPER_NODE_LIST || node->kind == TAPER_NODE_LIST_UNPACK || taper_is_shape_node(node)) {
-        // No dispatch: other nodes compute the items of a list, and the results of shape nodes are known numbers.
+        // No dispatch is needed: other nodes compute the items of a list, and the results of shape nodes are known
+        // numbers.
         return TAPER_OK;
     }
     const taper_gpu_rule_row *row = taper_gpu_find_rule(node);

@@ -46,7 +46,7 @@ TAPER_MUST_USE taper_status taper_gpu_emit(taper_gpu_emitter *emitter);
 const char *taper_gpu_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node);
 bool taper_gpu_pays(const taper_node *node);
 
-// ---- for rules
+// ---- functions that rules call
 
 // The dtypes of an operand, as flags. FLOATS: float32. TRUTHS: bool (elements 1 and 0). WHOLES: int64 and int32 tensors
 // from outside the segment, or views of them; their elements are stored as consecutive floats, not as vectors (packed:

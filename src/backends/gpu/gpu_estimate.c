@@ -15,9 +15,10 @@ typedef struct rates {
 } rates;
 
 static const rates discrete = {2e12, 150e9, 6e-6, 60e-6, 6e9}, shared = {0.3e12, 20e9, 12e-6, 150e-6, 5e9},
-                   software = {10e9, 5e9, 14e-6, 100e-6, 5e9}; // software: rates of each thread
+                   // software: rates of each CPU thread, for a driver that computes on the CPU.
+    software = {10e9, 5e9, 14e-6, 100e-6, 5e9};
 
-// Fractions of the measured peak that layers reach.
+// Fractions of the measured peak of operations and of bytes per second that layers reach.
 static const double share_of_flops = 0.4, share_of_bytes = 0.7;
 
 // Rates of each thread of a CPU. The first row with an instruction set of this CPU applies.
@@ -30,8 +31,8 @@ static const struct {
 };
 
 static const double node = 1e-6; // seconds to call a kernel of the CPU
-// The largest ratio of the device's time to the CPU's time with which a device is tried: before any measurement, and
-// after one.
+// The largest ratio of the device's time to the CPU's time with which a device is tried: most_unsure before any
+// measurement, most_sure after one.
 static const double most_unsure = 2, most_sure = 1.25;
 
 enum { MOST_LEARNED = 8 }; // number of recordings in the running mean; older recordings count less and less

@@ -69,7 +69,7 @@ static taper_status fetch(taper_memory *memory, taper_tensor *to, taper_error *e
     return taper_gpu_status(status, error);
 }
 
-// ---- held buffers
+// ---- memory of tensors that remain on the device
 
 static void free_held(taper_gpu_state *s, taper_gpu_held *held)
 {
@@ -87,7 +87,7 @@ static void drop(taper_memory *memory)
         s->spares = held;
         s->spare_count++;
         held = NULL;
-    } else { // drops the oldest entry
+    } else { // drops the oldest released memory
         taper_gpu_held **last = &s->spares;
         while ((*last)->next != NULL) {
             last = &(*last)->next;

@@ -55,7 +55,8 @@ typedef struct taper_gpu_work {
     uint32_t threads[3]; // number of threads that the whole dispatch needs, in each dimension
     // Number of threads of a workgroup that compute the same results together (common.glsl); 0 or 1 without teams.
     uint32_t team;
-    bool shares; // true if neighbouring threads share what they load; workgroups are then whole subgroups (LANES)
+    // True if neighbouring threads share what they load; a workgroup then consists of whole subgroups (LANES).
+    bool shares;
     uint32_t buffers[TAPER_GPU_BINDINGS]; // numbers of memories, or TAPER_GPU_NONE
     taper_gpu_parameters parameters;
     const taper_node *node; // node that the dispatch computes, for profiles

@@ -7,7 +7,8 @@ enum { ADRENO = 0x5143, MALI = 0x13B5, POWERVR = 0x1010, NVIDIA = 0x10DE, INTEL 
 
 enum { MOST_LANES = 64 }; // every device supports workgroups of this many threads
 
-// The number of threads that keeps the cores of a device busy while some threads wait for memory.
+// The number of threads that keeps the cores of a device busy while some threads wait for memory: FILL_DISCRETE for a
+// device with memory of its own, FILL_SHARED for other devices.
 enum { FILL_DISCRETE = 1 << 16, FILL_SHARED = 1 << 13 };
 
 typedef enum use { NO, YES, AUTO } use;

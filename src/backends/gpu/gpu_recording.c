@@ -30,7 +30,7 @@ static size_t times_bytes(const taper_gpu_recording *r)
     return 2 * r->program.work_count * sizeof *r->seconds;
 }
 
-// ---- recording
+// ---- creating and recording programs
 
 typedef struct recorder {
     const taper_segment *segment;

@@ -28,8 +28,9 @@ typedef struct taper_gpu_integers {
 } taper_gpu_integers;
 
 typedef struct taper_gpu_layer {
-    const taper_gpu_integers *integers;          // parameters of a layer with a qint8 weight; NULL for float32
-    const taper_tensor *weight, *bias, *norm[4]; // constants of the layer; `norm` has γ, β, μ, σ²; each may be NULL
+    const taper_gpu_integers *integers; // parameters of a layer with a qint8 weight; NULL for float32
+    // Constants of the layer; `norm` contains γ, β, μ, σ²; each may be NULL.
+    const taper_tensor *weight, *bias, *norm[4];
     bool has_norm;
     double eps;
     int64_t out, in; // numbers of result and input channels, of all groups together
@@ -57,8 +58,8 @@ taper_gpu_key taper_gpu_layer_key(const taper_gpu_layer *l, uint32_t kind);
 // Returns the number of weight vectors. The order of the vectors is [part][tile of results][tap][channel, rounded up to
 // vectors][vectors of the tile]. Biases follow, at vector *bias.
 int64_t taper_gpu_layer_vectors(const taper_gpu_layer *l, int64_t *bias);
-// Fills the constants, for taper_gpu_weights_get; `user` is the layer. A depthwise layer has [tap][vectors], then
-// biases. A norm alone has scales, then shifts.
+// Fills the constants, for taper_gpu_weights_get; `user` is the layer. The constants of a depthwise layer are
+// [tap][vectors], then biases. The constants of a norm that is not merged into a layer are scales, then shifts.
 void taper_gpu_fill_layer(void *user, float *to);
 // Computes the scale and shift of a result channel from its batch norm and bias.
 void taper_gpu_layer_scale(const taper_gpu_layer *l, int64_t channel, double *scale, double *shift);
@@ -82,7 +83,7 @@ TAPER_MUST_USE taper_status taper_gpu_packed_object(taper_gpu_emitter *e, const 
 
 // ---- the kernel (product.c)
 
-// The arguments of the kernel that multiplies. For each part, the view `out` has the result, with the dimensions batch,
+// The arguments of the kernel that multiplies. The view `out` describes the result of a part. Its dimensions are batch,
 // rows, columns, and vectors of the part's channels.
 typedef struct taper_gpu_product {
     taper_gpu_view in, out;

@@ -8,7 +8,7 @@
 // MOST_DEPTH: largest number of vectors of a head in the shader; KEYS: keys that are read together.
 enum { MOST_DEPTH = 16, KEYS = 4 };
 
-// ---- the kernel
+// ---- the attention kernel
 
 // Adds the strides of a view [batch, heads, rows, depth], with or without heads.
 static void put_heads(taper_gpu_work *w, uint32_t *at, const taper_gpu_view *x)
@@ -263,7 +263,7 @@ taper_status taper_gpu_take_attention(taper_gpu_emitter *e, const taper_node *pr
     return TAPER_OK;
 }
 
-// ---- operators
+// ---- PyTorch's attention operators
 
 static bool is_none(const taper_gpu_emitter *e, const taper_node *node, const char *name)
 {

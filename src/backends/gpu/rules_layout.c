@@ -229,7 +229,7 @@ taper_status taper_gpu_rule_shuffle(taper_gpu_emitter *e, const taper_node *node
     return TAPER_OK;
 }
 
-// ---- stack
+// ---- stacks of tensors
 
 taper_status taper_gpu_rule_stack(taper_gpu_emitter *e, const taper_node *node, uint32_t code)
 {

@@ -83,7 +83,7 @@ taper_status taper_gpu_rule_dequantize(taper_gpu_emitter *e, const taper_node *n
     return TAPER_OK;
 }
 
-// ---- layers
+// ---- quantized layers
 
 static size_t same_place(const void *context, size_t channel)
 {
@@ -285,7 +285,7 @@ taper_status taper_gpu_rule_quantized_linear(taper_gpu_emitter *e, const taper_n
     return TAPER_OK;
 }
 
-// ---- sums
+// ---- quantized sums
 
 // Emits a quantized sum. `code` is 1 for the operator with relu.
 taper_status taper_gpu_rule_quantized_add(taper_gpu_emitter *e, const taper_node *node, uint32_t code)

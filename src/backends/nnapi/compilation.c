@@ -32,7 +32,7 @@ static taper_status refuses(const compiler *c, size_t function, int result)
 }
 #define REFUSES(c, function, ...) refuses(c, TAPER_NNAPI_NUMBER(function), (c)->driver->call.function(__VA_ARGS__))
 
-// ---- the model
+// ---- building the model of NNAPI
 
 static const void *value_of(const taper_network_operand *operand)
 {
@@ -236,7 +236,7 @@ static void make_token(const compiler *c, uint8_t token[ANEURALNETWORKS_BYTE_SIZ
     taper_sha256_end(&hash, token);
 }
 
-// ---- compiling
+// ---- compiling the model
 
 static taper_status compile(const compiler *c)
 {

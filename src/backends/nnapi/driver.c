@@ -29,7 +29,7 @@ static const char *name_of(size_t function)
     return name;
 }
 
-// ---- failures
+// ---- failures of the driver
 
 const char *taper_nnapi_result_name(int result)
 {
@@ -68,7 +68,7 @@ const char *taper_nnapi_trouble(const taper_nnapi_driver *driver)
     return atomic_load(&driver->told) ? driver->trouble : NULL;
 }
 
-// ---- functions
+// ---- finding the functions of Android's library
 
 static void find_functions(taper_nnapi_driver *driver)
 {
@@ -110,7 +110,7 @@ static int level_of(const taper_nnapi_functions *call)
                                                                 : 31;
 }
 
-// ---- devices
+// ---- selecting the device
 
 // Copies a driver's name, and replaces characters that do not fit in a line of the log or after "nnapi:".
 static void copy_text(char *to, const char *from)

@@ -2,7 +2,7 @@
 // Memory of the driver: shared memory that the driver maps, or a plain block.
 #include "backends/nnapi/driver_memory.h"
 
-enum { READ = 1, WRITE = 2 }; // protection flags of mappings, the same on every Linux
+enum { READ = 1, WRITE = 2 }; // protection flags PROT_READ and PROT_WRITE of mappings, the same on every Linux
 
 bool taper_nnapi_memory_share(taper_nnapi_driver *driver, size_t size, taper_nnapi_memory *memory)
 {

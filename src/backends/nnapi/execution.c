@@ -9,7 +9,7 @@
 // outputs fit in their memory.
 enum { FIRST_ROOM = 1 << 16, RUNS_TO_FIT = 3 };
 
-// ---- the memory
+// ---- the memory of inputs and outputs
 
 // Returns the number of bytes of a tensor with these sizes, or 0 if the tensor is empty or too large.
 static size_t bytes_of(const taper_nnapi_port *port, const uint32_t *sizes)

@@ -36,7 +36,7 @@ typedef struct ANeuralNetworksSymmPerChannelQuantParams {
 
 typedef int32_t ANeuralNetworksOperationType;
 
-// ---- results
+// ---- results of functions
 
 enum {
     ANEURALNETWORKS_NO_ERROR = 0,
@@ -56,7 +56,7 @@ enum {
     ANEURALNETWORKS_DEAD_OBJECT = 14
 };
 
-// ---- operands
+// ---- types of operands
 
 enum {
     ANEURALNETWORKS_FLOAT32 = 0,

@@ -47,8 +47,8 @@ TAPER_MUST_USE taper_status taper_translate(const taper_translate_options *optio
 // node.
 const char *taper_translate_refuses(const taper_translate_options *options, taper_node *node);
 
-// Does what taper_translate_refuses does, as taper_claimer.refuses. claimer->user is the taper_translate_options, whose
-// `know` reads facts of the region.
+// Does what taper_translate_refuses does, as a function for taper_claimer.refuses. claimer->user is the
+// taper_translate_options, whose `know` reads facts of the region.
 const char *taper_nnapi_refuses(const taper_claimer *claimer, taper_region *region, taper_node *node);
 // Returns true for a convolution or linear layer. Only such layers make a device worthwhile.
 bool taper_translate_is_layer(const taper_node *node);

@@ -30,7 +30,7 @@ taper_status taper_translate_identity(taper_translator *t, const taper_node *nod
     return taper_translate_same(t, t->result, x);
 }
 
-// ---- shapes
+// ---- operators that change only the shape
 
 // Gets the operand for a reshape of x. An existing NHWC operand of x is used only if NHWC and NCHW store its elements
 // in the same order: with one channel or one pixel.

@@ -107,7 +107,7 @@ static bool is_inside_shuffle(const taper_translator *t, const taper_node *node)
     return false;
 }
 
-// ---- nodes
+// ---- translating the nodes
 
 static taper_status translate_node(taper_translator *t, const taper_node *node)
 {

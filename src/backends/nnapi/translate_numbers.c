@@ -440,7 +440,7 @@ taper_status taper_translate_mean(taper_translator *t, const taper_node *node)
     return TAPER_OPERATION(t, MEAN, out, in, axes, keeps);
 }
 
-// ---- quantizers
+// ---- quantizing and dequantizing
 
 taper_status taper_translate_quantize(taper_translator *t, const taper_node *node)
 {

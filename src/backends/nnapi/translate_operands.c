@@ -59,7 +59,7 @@ taper_status taper_translate_paddings(taper_translator *t, const int32_t *number
     return taper_translate_add_tensor(t, made, ANEURALNETWORKS_TENSOR_INT32, 0, 0, operand);
 }
 
-// ---- tensors
+// ---- constants from tensors
 
 // Sets the sizes of the operand, in the operand's own order of dimensions.
 static taper_status set_sizes(taper_translator *t, const taper_shape *shape, const uint8_t *order,
@@ -146,7 +146,7 @@ taper_status taper_translate_new_floats(taper_translator *t, size_t rank, const 
     return taper_translate_add_tensor(t, made, ANEURALNETWORKS_TENSOR_FLOAT32, 0, 0, operand);
 }
 
-// ---- values
+// ---- operands of values
 
 static taper_status type_of(taper_translator *t, int dtype, bool quantized, int32_t *type)
 {
@@ -336,7 +336,7 @@ taper_status taper_translate_either(taper_translator *t, const taper_ir_value *v
     return *image ? taper_translate_image(t, value, operand) : taper_translate_plain(t, value, operand);
 }
 
-// ---- intermediate results
+// ---- operands of intermediate results
 
 taper_status taper_translate_operation(taper_translator *t, int32_t code, const uint32_t *in, size_t count,
                                        uint32_t out)
@@ -381,7 +381,7 @@ taper_status taper_translate_floats(taper_translator *t, uint32_t operand, uint3
     return TAPER_OPERATION(t, DEQUANTIZE, *floats, operand);
 }
 
-// ---- results
+// ---- operands of results
 
 static taper_status add_result(taper_translator *t, const taper_ir_value *value, bool quantized, double scale,
                                int64_t zero_point, bool is_image, uint32_t *operand)

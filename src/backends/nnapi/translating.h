@@ -136,7 +136,7 @@ TAPER_MUST_USE taper_status taper_translate_give(taper_translator *t, const tape
 // Returns the number of multiplications of a layer with packed weights.
 double taper_translate_packed_work(const taper_translator *t, const taper_node *node);
 
-// ---- rules
+// ---- rules, one for each kind of operator
 
 typedef taper_status taper_translate_rule(taper_translator *t, const taper_node *node);
 taper_translate_rule taper_translate_conv, taper_translate_quantized_conv, taper_translate_linear,

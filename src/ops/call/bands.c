@@ -9,7 +9,7 @@ void taper_prepare_bands(taper_call *call, const taper_banded *banded)
     (*call->prepared)->banded = banded;
 }
 
-// ---- planning
+// ---- planning the bands
 
 // Finds rows [*first, *last) of argument 0: the rows that rows [begin, end) of the result need.
 static void rows_under(const taper_banded *b, size_t begin, size_t end, size_t *first, size_t *last)

@@ -6,8 +6,9 @@
 
 #include "base/hash.h"
 
-// A file that changes twice within one tick of the file system's clock looks unchanged. A file that was written just
-// before it was checked is therefore checked again. FAT's clock has ticks of two seconds.
+// A file that changes twice within one tick of the file system's clock looks unchanged. A file that was written less
+// than SETTLED seconds before it was checked is therefore checked again. So is a file whose last check is a day old
+// (A_DAY, in seconds). FAT's clock has ticks of two seconds.
 enum { A_DAY = 24 * 60 * 60, SETTLED = 3, MAGIC_BYTES = 16 };
 
 typedef struct head {

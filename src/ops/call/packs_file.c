@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The file has a header, the packs, and an index sorted by the hash of the names. Numbers are in the machine's own
-// format, which the header names. Each pack has a hash of its bytes. A process compares the hash with the bytes before
-// it first uses the pack, unless an earlier process did so within a day and the file has not changed since then
-// (packs_checked.h). So a damaged disk cannot cause wrong results.
+// The file of packed weights (packs_file.h) has a header, the packs, and an index sorted by the hash of the names.
+// Numbers are in the machine's own format, which the header names. Each pack has a hash of its bytes. A process
+// compares the hash with the bytes before it first uses the pack, unless an earlier process did so within a day and the
+// file has not changed since then (packs_checked.h). So a damaged disk cannot cause wrong results.
 #include "ops/call/packs_file.h"
 
 #include <stdio.h>
@@ -49,7 +49,7 @@ struct taper_packs_file {
     taper_packs_checked checked;
 };
 
-// ---- names
+// ---- names of packs
 
 // Returns an odd number that identifies the bytes by their offset in the model's file, or an even hash of the bytes if
 // they are not in that file.
@@ -273,7 +273,7 @@ void taper_packs_file_tell(const taper_packs_file *file)
     taper_packs_checked_write(&file->checked, file->checked_path.text, file->checked_part.text);
 }
 
-// ---- writing
+// ---- writing a file
 
 typedef struct output {
     taper_kept_writer writer;

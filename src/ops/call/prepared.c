@@ -19,7 +19,7 @@ static uint8_t memory_of(const taper_tensor *tensor)
                                           : TAPER_STORAGE_BORROWED;
 }
 
-// ---- guards
+// ---- guards: the expected forms of arguments
 
 // Writes a list of ints, which are usually sizes, into the guard. Returns false for longer lists and for other lists,
 // which are not compared.
@@ -108,7 +108,7 @@ bool taper_guard_holds(const taper_guard *g, taper_val value)
     return true;
 }
 
-// ---- constants
+// ---- constants among the arguments
 
 // Returns true if the content of the value can change without being noticed by this file's checks: an object, or a list
 // of objects.

@@ -249,7 +249,7 @@ taper_status taper_segment_call(taper_call *call)
 }
 #endif
 
-// ---- for backends
+// ---- functions that backends call
 
 taper_shape taper_region_shape(taper_region *region, const taper_ir_value *value)
 {

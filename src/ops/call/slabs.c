@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// The first piece (slab) has 4 MB. Each further piece is twice as large as the one before it, up to 64 MB. The host's
-// allocator provides them.
+// Memory for packed weights (slabs.h), in large pieces called slabs. The first slab has 4 MB. Each further slab is
+// twice as large as the slab before it, up to 64 MB. The host's allocator provides the slabs.
 #include "ops/call/slabs.h"
 
 #include "base/limits.h"

@@ -146,7 +146,7 @@ typedef struct taper_ew_vector_plan taper_ew_vector_plan;
 void taper_ew_keep_walk(taper_call *call, const taper_ew *ew, const taper_ew_walk *walk,
                         const taper_ew_vector_plan *plan);
 
-// ---- blocks (elementwise_convert.c)
+// ---- blocks of elements in the type of a class (elementwise_convert.c)
 
 enum { TAPER_EW_BLOCK_BYTES = 4096 };
 typedef union taper_ew_block {
@@ -171,7 +171,7 @@ void taper_ew_load(taper_dtype dtype, taper_ew_class class_, void *to, const voi
 void taper_ew_store(taper_dtype dtype, taper_ew_class class_, void *to, int64_t step, const void *from, size_t n,
                     taper_ew_block *temp);
 
-// ---- strides (elementwise_shape.c)
+// ---- strides of results (elementwise_shape.c)
 
 // Computes the strides that PyTorch's TensorIterator gives a new result. A NULL operand is a number. Operands that are
 // not masks count as converted to the common dtype.

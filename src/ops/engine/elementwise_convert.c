@@ -117,7 +117,7 @@ static const put_function putters[TAPER_DTYPE_COUNT] = {
     [TAPER_BF16] = put_bf16,
 };
 
-// ---- between classes
+// ---- conversions between classes of arithmetic
 
 static int64_t double_to_i64(double v)
 {

@@ -5,7 +5,7 @@
 #include "ops/engine/elementwise_loops.h"
 #include "ops/engine/elementwise_walk.h"
 
-// ---- the choice of the code
+// ---- choosing the code for a line
 
 #include "ops/engine/elementwise_native.h"
 
@@ -27,7 +27,7 @@ void taper_ew_choose_inner(const taper_run *run, const taper_ew_op *op, const ta
     }
 }
 
-// ---- elements
+// ---- computing the elements of a line
 
 // Computes the last elements of a line in buffers of TAPER_NATIVE_STEP elements, the step of a kernel.
 static void run_rest(const taper_ew_inner *inner, const taper_ew_lines *w, size_t n, void *out, const void *const *in,

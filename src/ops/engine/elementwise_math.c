@@ -355,7 +355,7 @@ double taper_i1(double x)
     return x < 0 ? -r : r;
 }
 
-// ---- two operands
+// ---- functions of two operands
 
 double taper_logaddexp(double a, double b)
 {

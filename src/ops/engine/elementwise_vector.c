@@ -15,7 +15,7 @@ typedef struct loop_job {
     bool crossed; // true if short rows must be computed one by one (taper_ew_is_crossed)
 } loop_job;
 
-// ---- overlaps
+// ---- overlaps of inputs with the result
 
 // Computes the address of the first byte of a side (the result or an input), and the address after its last byte.
 static void side_extent(const taper_ew_walk *w, size_t side, size_t item, uintptr_t *begin, uintptr_t *end)
@@ -119,7 +119,7 @@ static bool choose_operands(taper_ew_vector_plan *plan, const taper_ew_op *op, c
     return true;
 }
 
-// ---- loops
+// ---- loops over rows
 
 void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float *const *x, float *y)
 {

@@ -66,7 +66,8 @@ typedef struct taper_ew_blocks {
     taper_ew_block side[TAPER_EW_INPUTS + 1], temp, moved;
 } taper_ew_blocks;
 
-// Estimated times in nanoseconds: of one element, for any operator, and the additional time of a line.
+// TAPER_EW_WORK: estimated time of one element, for any operator. TAPER_EW_WORK_OF_A_LINE: additional time of a line.
+// Both times are in nanoseconds.
 enum { TAPER_EW_WORK = 16, TAPER_EW_WORK_OF_A_LINE = 20 };
 
 // Sets the side's data and its steps along the result's dimensions; a broadcast dimension has step 0.

@@ -7,8 +7,8 @@
 #include "ops/call/call.h"
 #include "ops/call/promote.h"
 
-// ---- the core: c = a b, or c += a b. Strides are in elements. The strides of `a` and `b` may be any, even 0; c must
-// not overlap itself.
+// ---- the product of strided matrices: c = a b, or c += a b. Strides are in elements. The strides of `a` and `b` may
+// be any, even 0; c must not overlap itself.
 typedef struct taper_gemm {
     taper_dtype dtype; // TAPER_F32, F64, I64 (wraps around) or C128
     int64_t m, n, k;

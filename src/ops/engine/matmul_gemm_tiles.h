@@ -50,7 +50,8 @@ static void tiny_f32(const taper_gemm *gemm)
 
 // A complex product is computed as a real product of twice the depth and width. The right matrix of the real product
 // has the square [re im; -im re] for each complex number. The left matrix and the result are used in place, as pairs of
-// reals. The squares are made block by block.
+// reals. The squares are made block by block, for CB columns and CB elements of k at a time. SMALLEST: smallest number
+// of multiplications for which this method is used.
 enum { CB = 128, SMALLEST = 4096 };
 
 static bool has_pairs(const taper_gemm *gemm)

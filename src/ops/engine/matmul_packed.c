@@ -36,7 +36,7 @@ typedef struct product_job {
 
 static const double APART = 300e3; // nanoseconds; a product that takes longer is shared by the threads, tile by tile
 
-// ---- packing
+// ---- packing of matrices
 
 static void pack_panels(const product_job *job, const float *b, size_t first, size_t last, float *packed)
 {
@@ -80,7 +80,7 @@ static void turn_rows(const product_job *job, const float *a, size_t first, size
     }
 }
 
-// ---- products
+// ---- products with packed matrices
 
 static void multiply(const product_job *job, const float *a, size_t a_stride, const float *packed, float *c,
                      size_t begin, size_t end)
@@ -202,7 +202,8 @@ static taper_status run_dots(taper_run *run, product_job *job, taper_range_task 
 // ---- products with few rows, for which the right matrix is not packed
 
 // If the left matrix has only a few rows, packing the right matrix would take longer than the product. The planar
-// kernels then read the right matrix in place, with its rows as planes.
+// kernels then read the right matrix in place, with its rows as planes. MOST_ROWS: largest number of rows for this
+// method. LEAST_COLUMNS: number of columns of a block, the part of the columns that a task computes.
 enum { MOST_ROWS = 16, LEAST_COLUMNS = 64 };
 
 // Packs rows of the left matrix as weights for planar_f32.h, a block of outputs at a time.
@@ -277,7 +278,7 @@ static taper_status run_rows(taper_run *run, product_job *job)
     return status;
 }
 
-// ---- few columns
+// ---- products with few columns
 
 enum { FEW_COLUMNS = 4, LEAST_DEPTH = 32, MOST_DEPTH = 1024 };
 

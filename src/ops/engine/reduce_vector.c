@@ -8,7 +8,8 @@
 #include "ops/kernels/kernel_select.h"
 
 // Each lane of a kernel's accumulators adds at most ADDED floats, so its rounding error is far below a float's
-// precision.
+// precision. ACCUMULATORS: number of accumulators of a kernel, each of them a vector. MOST_LANES: largest number of
+// results that are computed together.
 enum { ADDED = 64, ACCUMULATORS = 4, MOST_LANES = 128 };
 
 static bool is_sum(const taper_reduce_vector *v)

@@ -10,7 +10,7 @@
 #include "ops/kernels/kernel_select.h"
 #include "ops/list/op_features.h"
 
-// ---- tensors
+// ---- copying and filling tensors
 
 // COPY_PIECE: number of elements of a piece. WORK_OF_A_COPY: nanoseconds for an element, which may be converted or not
 // in the cache.

@@ -24,7 +24,8 @@ static unsigned lowest_bit(uint64_t word)
 }
 
 // Returns the number of bits of a radix digit for n entries. A pass of the sort takes about n steps, plus one step for
-// each value that the digit can have. So long digits pay only if n is large.
+// each value that the digit can have. So long digits, of up to DIGIT_MOST bits, pay only if n is large. Up to FEW
+// entries are sorted by insertion, up to MERGED entries by merging sorted runs of at most RUN entries.
 enum { DIGIT_MOST = 11, FEW = 40, MERGED = 160, RUN = 16 };
 static unsigned digit_bits(size_t n)
 {
@@ -153,7 +154,7 @@ taper_status taper_sort_read_first(taper_sort_line *line, taper_dtype dtype, con
     return TAPER_OK;
 }
 
-// ---- reading entries
+// ---- reading the entries of a line
 
 bool taper_sort_same(const taper_sort_line *line, size_t i, size_t j)
 {

@@ -332,7 +332,7 @@ taper_status taper_move_item(const taper_tensor *tensor, size_t *item, taper_err
     return TAPER_OK;
 }
 
-// ---- strides
+// ---- strides of copies
 
 // Returns a positive number if dimension a must be outside b, because a has the larger stride, and a negative number if
 // a must be inside b. Returns 0 if the strides do not decide.
@@ -452,7 +452,7 @@ taper_status taper_view_clone(taper_run *run, const taper_tensor *tensor, int64_
     return status;
 }
 
-// ---- in place
+// ---- arguments that a kernel changes in place
 
 taper_status taper_inplace_begin(taper_call *call, int64_t format, taper_tensor **self)
 {

@@ -288,7 +288,7 @@ taper_status taper_view_assign(taper_run *run, taper_tensor *tensor, const taper
     return TAPER_OK;
 }
 
-// ---- lists
+// ---- lists of tensors
 
 taper_status taper_ret_tensor_list(taper_call *call, size_t at, size_t capacity, taper_list **list)
 {

@@ -105,7 +105,7 @@ taper_status taper_volume_result(taper_call *call, size_t at, const taper_tensor
     return TAPER_OK;
 }
 
-// ---- elements
+// ---- loading and storing elements
 
 double taper_number_load(taper_dtype dtype, const void *data, int64_t index)
 {
@@ -184,7 +184,7 @@ void taper_number_store(taper_dtype dtype, void *data, int64_t index, double val
     }
 }
 
-// ---- boxes
+// ---- strides of empty_like
 
 // Returns true if the elements fill the memory between the first and the last without gaps or overlap.
 static bool is_dense(size_t rank, const int64_t *sizes, const int64_t *strides)

@@ -156,7 +156,7 @@ TAPER_STEPS_KERNEL(taper_op_alpha_dropout_steps)
                            taper_step_add(s, taper_step_mul(s, &s->args[0], taper_step_scale(s, noise, a)), offset));
 }
 
-// ---- bags
+// ---- bags of embeddings
 
 enum { BAG_SUM, BAG_MEAN, BAG_MAX };
 

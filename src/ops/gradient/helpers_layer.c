@@ -105,7 +105,7 @@ TAPER_STEPS_KERNEL(taper_op_loss_scale)
     return taper_steps_ret(s, 0, grad);
 }
 
-// ---- layers
+// ---- gradients of layers
 
 // Computes the gradients of layer norm. With xhat = (x - mean) / deviation and g = grad * weight, the gradient of x is
 // (g - mean(g) - xhat * mean(g * xhat)) / deviation, with means over the normalized dimensions.

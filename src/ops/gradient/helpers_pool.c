@@ -4,7 +4,7 @@
 #include "ir/tensor.h"
 #include "ops/gradient/steps_math.h"
 
-// ---- padding
+// ---- gradients of padding
 
 enum { REFLECT, REPLICATE, CIRCULAR, CONSTANT };
 
@@ -73,7 +73,7 @@ TAPER_STEPS_KERNEL(taper_op_pad_named_steps)
     return pad_steps(s, CONSTANT, &s->args[3]);
 }
 
-// ---- maxima
+// ---- gradients of maximum pools
 
 // Adds each gradient to the element at its index, which is a position within the last `dims` dimensions.
 TAPER_STEPS_KERNEL(taper_op_unpool)
@@ -125,7 +125,7 @@ TAPER_STEPS_KERNEL(taper_op_repool)
     return taper_steps_ret(s, 0, taper_step_like(s, found, indices));
 }
 
-// ---- averages
+// ---- gradients of average pools
 
 // Returns a new matrix of zeros, [inputs, outputs]. The sequence owns it.
 static double *new_matrix(taper_steps *s, int64_t inputs, int64_t outputs, taper_step_value *matrix)
@@ -221,7 +221,7 @@ TAPER_STEPS_KERNEL(taper_op_adaptive_avg_pool_gradient)
     return taper_steps_ret(s, 0, value);
 }
 
-// ---- resizing
+// ---- gradients of resizing
 
 // Returns the matrix of one dimension: each row of the unit matrix is resized as an image of one column.
 static taper_step_value resize_matrix(taper_steps *s, int64_t kind, int64_t inputs, int64_t outputs,

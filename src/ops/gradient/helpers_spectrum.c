@@ -190,7 +190,7 @@ TAPER_STEPS_KERNEL(taper_op_lstsq_steps)
     return s->status;
 }
 
-// ---- norms
+// ---- norms of vectors and matrices
 
 enum { NUCLEAR = 'n', FROBENIUS = 'f', OF_NUMBER = 0 };
 

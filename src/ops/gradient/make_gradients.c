@@ -48,7 +48,7 @@ static const gradient gradients[] = {
 
 enum { GRADIENTS = sizeof gradients / sizeof gradients[0], MOST_ARGS = 32, MOST_CODE = 1 << 16, MOST_NUMBERS = 256 };
 
-// ---- schemas
+// ---- reading schemas
 
 typedef struct field {
     char name[48], type[48];
@@ -166,7 +166,7 @@ static bool fits(const char *given, const char *wanted)
            (strcmp(wanted, "Tensor?[]") == 0 && strcmp(given, "Tensor[]") == 0);
 }
 
-// ---- code
+// ---- compiling formulas to code
 
 static unsigned code[MOST_CODE];       // instructions of all formulas; the entry of a call is its number of arguments
 static const row *code_row[MOST_CODE]; // for an instruction that is a call, the row of its operator; otherwise NULL
@@ -435,7 +435,7 @@ static const char *compile(context *c, const expression *e)
     }
 }
 
-// ---- rows
+// ---- rows of the table of derivatives
 
 typedef struct formula {
     unsigned long targets;

@@ -55,7 +55,7 @@ static const entry *entry_of(const row *r)
     return found;
 }
 
-// ---- calls
+// ---- the operators that formulas call
 
 typedef struct called {
     const row *row;
@@ -98,7 +98,7 @@ static int by_uses(const void *a, const void *b)
                               : (int)x->arguments - (int)y->arguments;
 }
 
-// ---- records
+// ---- the records of operators
 
 static unsigned char records[2 * MOST_CODE];
 static size_t record_bytes;
@@ -185,7 +185,7 @@ static size_t place_of(const entry *e)
     return first;
 }
 
-// ---- the table
+// ---- writing the table
 
 static void print_numbers(void)
 {

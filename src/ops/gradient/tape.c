@@ -10,7 +10,7 @@
 // use one tensor as an input at once.
 static taper_spin leaf_lock = ATOMIC_FLAG_INIT;
 
-// ---- nodes
+// ---- creating and freeing nodes
 
 static void free_array(const taper_tape_node *node, void *array, size_t count, size_t size)
 {
@@ -173,7 +173,7 @@ void taper_tape_end(taper_tape *tape)
     tape->off = tape->rests;
 }
 
-// ---- tensors
+// ---- the nodes of tensors
 
 taper_status taper_tape_one_element(taper_run *run)
 {

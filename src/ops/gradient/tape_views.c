@@ -6,7 +6,7 @@
 #include "ir/tensor_def.h"
 #include "ops/gradient/tape.h"
 
-// ---- tensors
+// ---- the tensors among arguments and results
 
 bool taper_tape_is_computed(const taper_tensor *tensor)
 {
@@ -61,7 +61,7 @@ bool taper_tape_writes(const taper_call *call)
            call->schema->out_count == 0 && call->arg_count != 0 && call->args[0].tag == TAPER_TENSOR;
 }
 
-// ---- views
+// ---- views among the results, and writes to views
 
 bool taper_tape_overlaps(const taper_tape_place *view)
 {

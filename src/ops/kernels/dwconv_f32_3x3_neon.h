@@ -14,7 +14,8 @@
 #include "ops/kernels/simd_neon.h"
 
 // SEGMENT is the number of output columns that are computed for some channels before the next channels follow. The
-// inputs of these columns are then still in the L1 cache.
+// inputs of these columns are then still in the L1 cache. MOST_INPUTS is the largest number of input rows of two output
+// rows.
 enum { SEGMENT = 56, MOST_INPUTS = 5 };
 
 // A segment of two rows of outputs for four channels. Steps are in bytes.

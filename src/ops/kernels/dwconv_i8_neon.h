@@ -104,7 +104,7 @@ TAPER_INSTANCE void two_rows(const taper_dwconv_i8 *t, size_t c, i8_range range)
     }
 }
 
-// ---- any taps
+// ---- kernels with any number of taps
 
 // Computes channels [c, c + n) of a run of pixels. all_taps is the number of taps, a constant for 3x3.
 TAPER_TEMPLATE void piece(const size_t all_taps, const int wide, const taper_dwconv_i8 *t, size_t c, size_t n,

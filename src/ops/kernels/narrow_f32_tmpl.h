@@ -9,7 +9,7 @@
 #include "base/half.h"
 #include "ops/kernels/narrow_f32.h"
 
-// ---- halves
+// ---- weights of halves
 
 // Loads VN halves as floats. bf16 is a constant argument. With a pointer to a function instead, compilers would perhaps
 // not inline the call.

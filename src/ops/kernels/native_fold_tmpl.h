@@ -4,7 +4,8 @@
 
 #include "base/fetch.h"
 
-// The hardware prefetcher stops at the end of a page, so a line is prefetched a page ahead.
+// FOLD_LANES: number of accumulators of a line. The hardware prefetcher stops at the end of a page, so a line is
+// prefetched a page ahead: FOLD_AHEAD, in bytes.
 enum { FOLD_LANES = 32, FOLD_AHEAD = 4096 };
 
 // Adds one half of the accumulators to the other. The constant length keeps their vectors in registers.
@@ -85,8 +86,9 @@ static void rows_PRODUCT_F32(size_t rows, size_t n, const void *from, size_t str
     }
 }
 
-// Real and imaginary parts alternate. Each lane adds a few elements as floats. If such a sum overflows, all elements
-// are added again as doubles. The constant length of the loops keeps their vectors in registers.
+// Real and imaginary parts alternate. Each of SUM_FLOATS lanes adds up to SUM_STEPS elements as floats. These sums are
+// then added to SUM_PARTS doubles. If such a sum overflows, all elements are added again as doubles. The constant
+// length of the loops keeps their vectors in registers.
 enum { SUM_FLOATS = 64, SUM_STEPS = 32, SUM_PARTS = SUM_FLOATS / 4 };
 static void line_SUM_C64(size_t n, const void *from, void *acc)
 {

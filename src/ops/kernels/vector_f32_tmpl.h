@@ -421,7 +421,7 @@ static void bilinear(size_t m, size_t count, const float *const *a, size_t a_tap
     }
 }
 
-// ---- reordering
+// ---- reordering elements
 
 static void every_second(size_t n, const float *x, float *y)
 {
@@ -500,7 +500,7 @@ static void transpose(size_t rows, size_t columns, const float *x, size_t x_stri
     }
 }
 
-// ---- gemv
+// ---- gemv: products of a matrix and a vector
 
 TAPER_TEMPLATE void gemv_rows(const size_t rows, size_t k, const float *x, const float *w, size_t w_stride,
                               const float *bias, float *y, float min, float max)

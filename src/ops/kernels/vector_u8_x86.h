@@ -8,7 +8,7 @@
 
 #include "ops/kernels/vector_u8_plain.h"
 
-// ---- sums
+// ---- sums of two tensors
 
 typedef struct sum_words {
     Q high, low; // high and low parts of the factors; each 32 bits are 16 bits of a's factor and 16 bits of b's
@@ -79,7 +79,7 @@ static void add(size_t n, const uint8_t *a, const uint8_t *b, const taper_u8_sum
         y[i] = one_sum(a[i], b[i], p);
 }
 
-// ---- products
+// ---- products of two tensors
 
 typedef struct product_words {
     F multiplier;
@@ -127,7 +127,7 @@ static void multiply(size_t n, const uint8_t *a, const uint8_t *b, size_t b_step
     }
 }
 
-// ---- floats
+// ---- quantizing and dequantizing floats, and their range
 
 static void quantize(size_t n, const float *x, float inverse, int32_t zero_point, uint8_t *y)
 {
@@ -190,7 +190,7 @@ static void range(size_t n, const float *x, float *min, float *max)
     }
 }
 
-// ---- maxima
+// ---- maxima over the taps of windows
 
 static void max_pool(size_t m, size_t count, size_t taps, const uint8_t *const *a, size_t a_tap_stride, uint8_t *y,
                      size_t y_stride)

@@ -284,7 +284,7 @@ static bool edge_output(const edge *e, size_t channels, const float *m, size_t m
     return is_spread(&f);
 }
 
-// ---- weights
+// ---- the transform of the weights
 
 enum { WEIGHTS = 8 };
 

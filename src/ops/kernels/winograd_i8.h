@@ -46,7 +46,8 @@ typedef struct taper_winograd_i8_product {
     int32_t *c;
     // Distance between rows of the sums, in numbers; up to nr columns may be written after the last one.
     size_t c_stride;
-    // The weights of the next product, which have the same size. The kernel prefetches 1 / `parts` of them.
+    // The weights of the next product, which are as many as the weights of this product. The kernel prefetches
+    // one of `parts` equal parts of them.
     const char *next;
     size_t parts;
 } taper_winograd_i8_product;

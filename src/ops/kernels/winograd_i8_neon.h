@@ -57,7 +57,7 @@ TAPER_TEMPLATE void store_row(uint8_t *to, size_t pixel, size_t pixels, const N 
 
 // ---- products: a weight of each column times a lane of a row's inputs
 
-enum { STEP = 8, STEP_NUMBERS = STEP * NR }; // inputs of a step, and number of their weights in a panel
+enum { STEP = 8, STEP_NUMBERS = STEP * NR }; // STEP: inputs of a step; STEP_NUMBERS: number of their weights in a panel
 
 // Computes the sums of MR_MAX rows over `steps` steps; steps is at least one. Each step prefetches the next `asked`
 // bytes.

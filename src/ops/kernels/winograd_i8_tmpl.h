@@ -6,7 +6,7 @@
 
 enum { SIDE = TAPER_WINOGRAD_I8_SIDE, OUTPUTS = 4 };
 
-// ---- inputs: 4d0 - 5d2 + d4, d4 - 4d2 +- (d3 - 4d1), d4 - d2 +- 2(d3 - d1), 4d1 - 5d3 + d5
+// ---- transform of the inputs d0 to d5: 4d0 - 5d2 + d4, d4 - 4d2 +- (d3 - 4d1), d4 - d2 +- 2(d3 - d1), 4d1 - 5d3 + d5
 
 TAPER_TEMPLATE void input_line(const W *d, W *v)
 {
@@ -48,7 +48,7 @@ TAPER_TEMPLATE void input_block(const uint8_t *const *x, size_t c, W zero, int16
     }
 }
 
-// ---- weights: g0, g0 + g2 +- g1, g0 + 4g2 +- 2g1, g2
+// ---- the transform of the weights g0 to g2: g0, g0 + g2 +- g1, g0 + 4g2 +- 2g1, g2
 
 TAPER_TEMPLATE void weights_line(W a, W b, W c, W *u)
 {
@@ -77,7 +77,7 @@ TAPER_TEMPLATE void weights_block(const int8_t *g, int16_t *u, size_t u_stride)
     }
 }
 
-// ---- outputs
+// ---- the transform of the outputs
 
 // Returns 24 times the sums of a line. The weights' denominators were left out, so the positions have the factors 6,
 // -4, -4, 1, 1, 24.
@@ -121,7 +121,7 @@ TAPER_TEMPLATE void output_block(const int32_t *m, size_t m_stride, const taper_
     }
 }
 
-// ---- products
+// ---- products of transformed inputs and weights
 
 // Computes a panel's product for mr rows. Between the products it prefetches the next weights, `asked` bytes for every
 // two inputs.

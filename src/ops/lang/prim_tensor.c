@@ -8,7 +8,7 @@
 #include "ops/list/registry.h"
 #include "ops/list/shared_kernels.h"
 
-// ---- attributes
+// ---- attributes of tensors
 
 TAPER_KERNEL(taper_op_tensor_dtype)
 {

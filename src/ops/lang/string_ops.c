@@ -194,7 +194,7 @@ TAPER_KERNEL(taper_op_string_bin)
     return ret_digits(call, 'b', 1);
 }
 
-// ---- padding
+// ---- padding strings
 
 static taper_status pad(taper_call *call, const taper_string *s, int64_t left, int64_t right, char fill)
 {

@@ -209,7 +209,7 @@ TAPER_KERNEL(taper_op_string_partition)
     return taper_ret_string(call, 2, s->data + after, s->length - after);
 }
 
-// ---- splitting
+// ---- splitting strings
 
 static taper_status begin_list(taper_call *call, taper_list **list)
 {

@@ -28,7 +28,7 @@ typedef struct equation {
     int uses[DIMS];      // for each dimension, number of operands with a size above 1 that are not joined yet
 } equation;
 
-// ---- the text
+// ---- reading the equation's text
 
 static taper_status parse_operand(taper_error *error, const char **text, size_t which, subscripts *out)
 {
@@ -239,7 +239,7 @@ static taper_status join(taper_call *call, equation *eq, operand *a, operand *b,
     return TAPER_OK;
 }
 
-// ---- the operator
+// ---- the operator einsum
 
 static taper_status check_counts(taper_error *error, const subscripts *subs, const taper_tensor *tensor, size_t which)
 {

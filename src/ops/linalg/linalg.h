@@ -107,7 +107,7 @@ TAPER_MUST_USE taper_status taper_linalg_ret(taper_linalg *w, size_t at, size_t 
 TAPER_MUST_USE taper_status taper_linalg_check_infos(taper_run *run, const char *name, const taper_tensor *infos,
                                                      bool single);
 
-// ---- shared steps
+// ---- computations that several operators share
 
 // Factors each matrix of `a`, or of its transpose if `transposed` is set, by LU. The slots receive wide factors (double
 // precision), pivots and infos (linalg_lu.c).

@@ -26,7 +26,7 @@ static taper_status failed(const taper_linalg *w, const taper_tensor *a, int64_t
                w->name, where, (int)info);
 }
 
-// ---- symmetric matrices
+// ---- eigenvalues of symmetric matrices
 
 taper_status taper_linalg_eigh(taper_linalg *w, const taper_tensor *a, bool divide, char vectors, char triangle,
                                size_t values, size_t to, size_t scratch)
@@ -142,7 +142,7 @@ TAPER_KERNEL(taper_op_symeig)
     return taper_linalg_run(call, "symeig", symeig);
 }
 
-// ---- general matrices
+// ---- eigenvalues of general matrices
 
 // Stores one complex number whose real and imaginary parts are given as doubles.
 static void store_complex(taper_tensor *to, int64_t at, double re, double im)

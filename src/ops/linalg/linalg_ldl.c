@@ -214,7 +214,7 @@ TAPER_KERNEL(taper_op_linalg_ldl_factor_ex)
     return taper_linalg_run(call, "torch.linalg.ldl_factor_ex", ldl_factor_ex);
 }
 
-// ---- solving
+// ---- solving systems with the factors
 
 static bool valid_pivots(const int32_t *pivots, int64_t n)
 {

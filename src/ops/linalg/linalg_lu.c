@@ -52,7 +52,7 @@ taper_status taper_linalg_lu_solve(taper_linalg *w, size_t lu, const taper_tenso
     return TAPER_OK;
 }
 
-// ---- factors
+// ---- computing the factors
 
 // Factors argument 0. Argument 1 is the argument `pivot`.
 static taper_status factor_argument(taper_linalg *w, taper_tensor **a)

@@ -5,7 +5,7 @@
 
 enum { BASE, LU, PIVOTS, INFOS, EXTRA, RESULT, ROOM }; // numbers of the slots for temporaries
 
-// ---- powers
+// ---- powers of matrices
 
 static taper_status multiply_into(taper_run *run, taper_tensor **x, taper_tensor *y)
 {

@@ -202,7 +202,7 @@ TAPER_KERNEL(taper_op_qr)
     return taper_linalg_run(call, "linalg.qr", old_qr);
 }
 
-// ---- given reflectors
+// ---- operators on given reflectors
 
 // Reads argument 0, reflectors, into slot R, and argument 1, their factors, into slot TAU. *k is the number of
 // reflectors.

@@ -77,7 +77,7 @@ TAPER_KERNEL(taper_op_linalg_inv_ex)
     return taper_linalg_run(call, "linalg.inv_ex", inverse_ex);
 }
 
-// ---- systems
+// ---- systems of equations
 
 // Returns true if the right side is a vector, which counts as one column, or a batch of vectors. This depends on the
 // sizes of `a`.

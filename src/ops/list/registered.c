@@ -66,7 +66,7 @@ bool taper_registered_names(const char *name)
     return false;
 }
 
-// ---- adding
+// ---- adding an operator
 
 // Returns the end of the list, or NULL if the list already contains the name and overload of `made`.
 static _Atomic(registered *) *end_without(const registered *made)
@@ -108,7 +108,7 @@ taper_status taper_registered_append(const char *schema, const taper_op *op, tap
     return TAPER_OK;
 }
 
-// ---- calling
+// ---- calling an operator
 
 static taper_status box(taper_call *call, size_t i, taper_value **boxed)
 {

@@ -103,7 +103,7 @@ static taper_status run_unary(taper_call *call, size_t at, const taper_ew_op *op
     return run_laid(call, at, op, TAPER_EW_ITERATOR, p0, p1, p2);
 }
 
-// ---- sums
+// ---- sums and differences with alpha
 
 static taper_dtype input_dtype(const taper_ew_input *input)
 {
@@ -505,7 +505,7 @@ TAPER_KERNEL(taper_op_mvlgamma)
     return run_laid(call, 0, &taper_ew_mvlgamma, TAPER_EW_CONTIGUOUS, (double)p, 0, 0);
 }
 
-// ---- three operands
+// ---- operators with three operands
 
 TAPER_KERNEL(taper_op_addc)
 {

@@ -271,7 +271,7 @@ taper_status taper_attention_linear(taper_call *call, taper_tensor *x, taper_ten
     return status;
 }
 
-// ---- attention
+// ---- multi-head attention
 
 typedef struct mha_work {
     taper_tensor *qkv;    // query, key and value, [B, T, 3 embed]

@@ -160,7 +160,7 @@ static void drop_block(attention_work *own)
 // keys from rows that see many.
 static int64_t rows_of_block(const attention *a, const attention_work *own, int64_t rows, int64_t keys, int64_t scores)
 {
-    enum { MOST_BYTES = 32 << 20, FEW_ROWS = 64 }; // smaller blocks would pack the keys too often
+    enum { MOST_BYTES = 32 << 20, FEW_ROWS = 64 }; // with smaller blocks, the keys would be packed too often
     if (a->weights || rows <= FEW_ROWS) {
         return rows;
     }

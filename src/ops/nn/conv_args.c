@@ -187,7 +187,7 @@ taper_status taper_conv_parse(taper_call *call, taper_conv_args *out)
     return taper_conv_finish(call, out);
 }
 
-// ---- checks
+// ---- checking input, weight and bias
 
 static taper_status check_numbers(taper_error *error, const taper_conv_params *params)
 {

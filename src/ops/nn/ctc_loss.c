@@ -158,7 +158,7 @@ static taper_status ctc_begin(const taper_call *call, ctc *c, bool loss)
     return check_targets(call, c);
 }
 
-// ---- the recursion
+// ---- the forward recursion over the labels
 
 static double log_sum(double a, double b, double c)
 {

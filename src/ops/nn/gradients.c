@@ -108,7 +108,7 @@ static taper_status read_mask(const taper_call *call, size_t where, bool mask[3]
     return TAPER_OK;
 }
 
-// ---- embedding
+// ---- gradient of embedding
 
 static taper_status embedding(const gradient *g)
 {
@@ -159,7 +159,7 @@ TAPER_KERNEL(taper_op_embedding_backward)
     return end(&g, status == TAPER_OK ? embedding(&g) : status);
 }
 
-// ---- pooling of images
+// ---- gradients of pooling of images
 
 typedef struct window {
     int64_t kernel[2], stride[2], padding[2], divisor;
@@ -300,7 +300,7 @@ TAPER_KERNEL(taper_op_max_pool_backward)
     return end(&g, status == TAPER_OK ? maximum(&g) : status);
 }
 
-// ---- layer and group norm
+// ---- gradients of layer norm and group norm
 
 // Rows that have one mean and one inverse deviation each. The weight of an element has the index row % groups *
 // (weights / groups) + element / together.
@@ -422,7 +422,7 @@ TAPER_KERNEL(taper_op_group_norm_backward)
     return end(&g, status == TAPER_OK ? group(&g) : status);
 }
 
-// ---- softmax
+// ---- gradient of softmax
 
 // Computes the gradient from (grad_output, output, dim, input_dtype): y (g - sum(g y)) for softmax, g - exp(y) sum(g)
 // for log_softmax.

@@ -127,7 +127,7 @@ TAPER_KERNEL(taper_op_tensordot)
     return taper_ret_cast(call, 0, product, (taper_dtype)a.tensor->dtype);
 }
 
-// ---- chains
+// ---- multi_dot and chain_matmul
 
 // Multiplies the tensors in the list of argument 0 from left to right. If `vectors` is set, the first and the last
 // factor may be vectors.

@@ -7,7 +7,7 @@
 COSINE(cosine_floats, float)
 
 // TILE: number of neighbouring lines that are computed together. ADDED: number of floats that one accumulator of a
-// kernel adds.
+// kernel adds. ROWS: number of elements of each line that one kernel call adds.
 enum { TILE = 256, ADDED = 64, ROWS = 64 };
 
 typedef struct float_pair {

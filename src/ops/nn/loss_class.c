@@ -341,7 +341,7 @@ TAPER_KERNEL(taper_op_cross_entropy_loss)
     return class_loss(call, true);
 }
 
-// ---- margins
+// ---- losses of margins between classes
 
 static taper_status margin_begin(taper_call *call, bool many, class_work *work)
 {

@@ -76,7 +76,7 @@ taper_status taper_nested_cleared(taper_run *run, const taper_tensor *src, const
     return TAPER_OK;
 }
 
-// ---- operators
+// ---- operators on nested tensors
 
 // Reads t [B, T, E] and mask [B, T], which is true for tokens.
 static taper_status take_pair(const taper_call *call, taper_tensor **t, taper_tensor **mask)

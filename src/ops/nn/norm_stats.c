@@ -15,7 +15,8 @@ enum { TILE = 128, STRETCH = 16, LINE = 1 << 16 };
 
 double taper_sum_squares_f32(taper_run *run, const float *x, int64_t count, float mean)
 {
-    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 }; // equal to the constants of taper_sum_f32
+    // Equal to the constants of taper_sum_f32 (pool.c), which explains them.
+    enum { LANES = 16, LEVEL = 256, BLOCK = 1024 };
     double total = 0.0;
     while (count > 0 && (count <= BLOCK || taper_run_goes_on(run, BLOCK / 2))) {
         const int64_t n = count < BLOCK ? count : BLOCK;

@@ -9,7 +9,7 @@
 #include "ops/call/call.h"
 #include "ops/engine/matmul.h"
 
-// ---- states
+// ---- states of packed-weight objects
 
 typedef struct state_items {
     const taper_val *items;
@@ -385,7 +385,7 @@ TAPER_KERNEL(taper_op_vulkan_prepack_lstm)
     return prepack(call, &forms[10]);
 }
 
-// ---- other operators
+// ---- operators that copy tensors or inspect packed weights
 
 // Returns its argument, because on the CPU there is nothing to copy.
 TAPER_KERNEL(taper_op_metal_copy_to_host)

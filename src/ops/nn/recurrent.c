@@ -128,7 +128,7 @@ TAPER_KERNEL(taper_op_vulkan_lstm)
     return run_context(call, TAPER_RNN_LSTM);
 }
 
-// ---- cells
+// ---- operators that compute one step of one cell
 
 static taper_status check_cell_state(taper_call *call, const taper_tensor *input, const taper_tensor *state,
                                      const char *name)

@@ -89,7 +89,7 @@ static taper_status cast_weights(taper_run *run, const taper_rnn_weights *from, 
     return TAPER_OK;
 }
 
-// ---- the steps
+// ---- the time steps of packed and plain sequences
 
 static taper_status packed_steps(const taper_call *call, const taper_rnn_network *network, const int64_t *batch_sizes,
                                  taper_rnn_steps *steps)

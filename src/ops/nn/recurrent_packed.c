@@ -155,7 +155,7 @@ void taper_rnn_packed_close(taper_rnn_packed *packed)
     packed->fresh = NULL;
 }
 
-// ---- the input
+// ---- the parts of the gates that depend on the input
 
 taper_status taper_rnn_packed_start(const taper_rnn_packed *packed, const taper_tensor *x, float *gates)
 {
@@ -169,7 +169,7 @@ taper_status taper_rnn_packed_start(const taper_rnn_packed *packed, const taper_
     return taper_linear_rows_packed(packed->call->run, packed->entry, &rows, &packed->input);
 }
 
-// ---- steps
+// ---- time steps
 
 typedef struct step_job {
     const taper_rnn_packed *packed;

@@ -191,7 +191,7 @@ static taper_status arg_channels(const taper_call *call, const taper_tensor *x, 
     return channels(call, x, axis, scales, points, learned, w);
 }
 
-// ---- results
+// ---- results and masks
 
 // Computes result 0, and the mask as result 1 if the operator has one.
 static taper_status ret_fake(taper_call *call, taper_tensor *x, int64_t axis, fake_work *w)
@@ -230,7 +230,7 @@ static taper_status ret_as_it_is(taper_call *call, taper_tensor *x)
     return taper_ret_tensor(call, 0, y);
 }
 
-// ---- operators
+// ---- operators with given or learned parameters
 
 TAPER_KERNEL(taper_op_fake_quantize)
 {

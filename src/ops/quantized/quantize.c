@@ -357,7 +357,7 @@ TAPER_KERNEL(taper_op_dequantize_list)
     return TAPER_OK;
 }
 
-// ---- integers
+// ---- conversions between quantized tensors and their integers
 
 // Copies x's elements in the format that its strides suggest, as another dtype of equal size.
 static taper_status retype(taper_run *run, taper_tensor *x, taper_dtype dtype, taper_tensor **y)

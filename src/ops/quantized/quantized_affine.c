@@ -95,7 +95,7 @@ static taper_status check_float(const taper_call *call, const taper_tensor *x)
     return TAPER_OK;
 }
 
-// ---- steps
+// ---- steps that the operators share
 
 static taper_tensor *converted(taper_compose *c, taper_tensor *x, taper_dtype dtype)
 {
@@ -123,7 +123,7 @@ static taper_tensor *of_blocks(taper_compose *c, const blocks *b, taper_tensor *
                                                                : NULL;
 }
 
-// ---- operators
+// ---- the operators torchao::…_affine
 
 // Reads (input, block_size, scale, zero_point, output_dtype, quant_min, quant_max) and quantizes.
 TAPER_KERNEL(taper_op_affine_quantize)

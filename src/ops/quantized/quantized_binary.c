@@ -28,7 +28,7 @@ static int32_t wrap(int64_t number)
     return (int32_t)(uint32_t)(uint64_t)number;
 }
 
-// ---- rows
+// ---- loops over the elements of a row
 
 static void float_row(const void *work, const taper_q_row *row)
 {
@@ -77,7 +77,7 @@ static void integer_row(const void *work, const taper_q_row *row)
     }
 }
 
-// ---- operators
+// ---- operators for sums and products
 
 static taper_status read_pair(const taper_call *call, bool relu, pair *p)
 {

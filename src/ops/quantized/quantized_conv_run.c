@@ -96,7 +96,7 @@ static taper_status get_weights(taper_call *call, const taper_qconv_params *para
     return TAPER_OK;
 }
 
-// ---- taps
+// ---- taps of the kernel that are inside the input
 
 // Computes the input's index for tap k of output index o along dimension d. Returns false if the tap is outside the
 // input.

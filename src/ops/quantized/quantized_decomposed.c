@@ -12,7 +12,7 @@
 #include "ops/tensor/elementwise_copy.h"
 #include "ops/tensor/reduce_kernels.h"
 
-// ---- loops
+// ---- loops over elements
 
 // Rounds to the nearest integer, and halves to the even integer, in a form that compilers vectorize. All numbers from
 // `whole` on are integers.

@@ -206,7 +206,7 @@ static taper_status read_bag(const taper_call *call, const table *t, lookup *l)
     return TAPER_OK;
 }
 
-// ---- the sums
+// ---- sums of the rows of bags
 
 static void add_row(const table *t, const table_row *row, float weight, float *to)
 {

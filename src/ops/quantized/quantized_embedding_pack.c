@@ -92,7 +92,7 @@ static taper_status shrink_range(taper_run *run, const float *row, int64_t count
     return TAPER_OK;
 }
 
-// ---- fused rows
+// ---- fused rows: bytes of elements, then scale and bias
 
 static void store_half(uint8_t *bytes, float value)
 {

@@ -10,7 +10,7 @@
 #include "ops/quantized/quantized_layer.h"
 #include "ops/quantized/quantized_linear_packed.h"
 
-// ---- sums
+// ---- sums of products
 
 static void fill_weights(const taper_pack_request *request, void *data)
 {

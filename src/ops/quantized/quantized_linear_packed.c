@@ -9,7 +9,7 @@
 
 enum { MOST_ROWS = 64 }; // largest number of rows in a strip
 
-// ---- the product
+// ---- the product of rows and packed weights
 
 static void run_tile(const taper_linear_i8 *job, const taper_tile *t)
 {
@@ -162,7 +162,7 @@ taper_status taper_linear_i8_run(taper_linear_i8 *job)
     return run_packed(job, weight_bytes);
 }
 
-// ---- operators
+// ---- functions that operators call
 
 bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows)
 {

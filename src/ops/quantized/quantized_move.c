@@ -181,7 +181,7 @@ TAPER_KERNEL(taper_op_q_index_put)
     return status;
 }
 
-// ---- copies
+// ---- copy_ with quantized tensors
 
 TAPER_KERNEL(taper_op_q_clone)
 {
@@ -244,7 +244,7 @@ TAPER_KERNEL(taper_op_q_copy_)
     return TAPER_OK;
 }
 
-// ---- equal
+// ---- equal with quantized tensors
 
 static bool same_vector(const taper_tensor *a, const taper_tensor *b)
 {

@@ -143,7 +143,7 @@ BATCH_NORM(batch_norm1d, 2, 3)
 BATCH_NORM(batch_norm2d, 4, 4)
 BATCH_NORM(batch_norm3d, 5, 5)
 
-// ---- groups
+// ---- moments of groups of elements
 
 typedef struct moments {
     float mean; // mean distance from the zero point, in units of the scale

@@ -18,7 +18,7 @@ extern int64_t taper_q_from_int(taper_dtype dtype, int32_t acc, float multiplier
 extern int64_t taper_q_load(taper_dtype dtype, const void *data, int64_t at);
 extern void taper_q_store(taper_dtype dtype, void *data, int64_t at, int64_t q);
 
-// ---- states
+// ---- states of objects
 
 static const char native[] = "__torch__.torch.classes.";
 
@@ -89,7 +89,7 @@ static taper_status tensor_in(taper_run *run, const taper_q_state *state, const 
     return taper_run_settle(run, *tensor);
 }
 
-// ---- quantizers
+// ---- quantizers of weights
 
 double taper_qweight_scale(const taper_tensor *weight, int64_t channel)
 {

@@ -53,7 +53,7 @@ TAPER_MUST_USE taper_status taper_arg_qconv(const taper_call *call, size_t at, s
 TAPER_MUST_USE taper_status taper_qconv_sizes(taper_run *run, const taper_qconv_params *params,
                                               const taper_tensor *input, int64_t *sizes);
 
-// ---- quantizers
+// ---- quantizers of weights
 
 // Fails unless weight has dtype, is quantized per tensor or along axis, and every scale and zero point is usable.
 TAPER_MUST_USE taper_status taper_qweight_check(taper_run *run, const taper_tensor *weight, taper_dtype dtype,

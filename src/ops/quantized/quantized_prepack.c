@@ -13,7 +13,7 @@ static const taper_class conv2d_class = {.name = "__torch__.torch.classes.quanti
 static const taper_class conv3d_class = {.name = "__torch__.torch.classes.quantized.Conv3dPackedParamsBase"};
 static const taper_class embedding_class = {.name = "__torch__.torch.classes.quantized.EmbeddingPackedParamsBase"};
 
-// ---- objects
+// ---- objects of packed parameters
 
 // Makes an object with this state. Takes over the reference to the state.
 static taper_status make_object(taper_run *run, const taper_class *klass, taper_val state, taper_object **object)

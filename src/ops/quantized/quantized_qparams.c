@@ -23,7 +23,7 @@ taper_status taper_q_dtype_of(const taper_call *call, taper_dtype plain, taper_d
     return TAPER_OK;
 }
 
-// ---- checks
+// ---- checks of quantizers
 
 static bool good(taper_dtype dtype, double scale, int64_t zero_point)
 {
@@ -120,7 +120,7 @@ taper_status taper_arg_qparams(const taper_call *call, size_t at, taper_dtype dt
     return taper_q_check(dtype, *scale, *zero_point, call->run->error);
 }
 
-// ---- results
+// ---- quantizers of results
 
 taper_tensor *taper_q_out(const taper_call *call, size_t at)
 {
@@ -217,7 +217,7 @@ taper_status taper_q_channel_quantizer(const taper_call *call, const taper_tenso
     return status;
 }
 
-// ---- views
+// ---- quantizers of views
 
 static taper_quantizer channel(const taper_quantizer *z, int64_t index)
 {
@@ -267,7 +267,7 @@ taper_status taper_q_select(taper_run *run, taper_tensor *view, const taper_tens
     return taper_tensor_set_quantizer(view, &part, run->error);
 }
 
-// ---- operators
+// ---- operators that query quantizers
 
 TAPER_KERNEL(taper_op_q_scale)
 {

@@ -24,7 +24,7 @@ static int64_t gate_count(taper_rnn_kind kind)
     return kind == TAPER_RNN_LSTM ? 4 : kind == TAPER_RNN_GRU ? 3 : 1;
 }
 
-// ---- one step
+// ---- one step of a cell
 
 // Computes one step. x has the rows of all gates that the layer of the input computed, and is overwritten. y is scratch
 // memory of equal size.
@@ -61,7 +61,7 @@ static taper_status check_cell(taper_run *run, taper_rnn_kind kind, const taper_
     return TAPER_OK;
 }
 
-// ---- networks
+// ---- recurrent networks
 
 static taper_status run_steps(taper_call *call, taper_rnn_kind kind, const taper_qcell_params *params,
                               const taper_tensor *x, const taper_rnn_steps *steps, bool reverse, taper_tensor *h,
@@ -181,7 +181,7 @@ TAPER_KERNEL(taper_op_quantized_gru)
     return run_network(call, TAPER_RNN_GRU);
 }
 
-// ---- cells
+// ---- single recurrent cells
 
 // Fails unless all sizes of the state except the last fit the input. *rows is the product of the other sizes.
 static taper_status check_state(taper_call *call, const taper_tensor *input, const taper_tensor *state,

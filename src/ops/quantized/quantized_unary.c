@@ -117,7 +117,7 @@ TAPER_KERNEL(taper_op_q_relu6)
     return TAPER_OK;
 }
 
-// ---- functions
+// ---- functions of one float
 
 static float leaky_relu(const taper_q_map *map, float x)
 {

@@ -3,8 +3,9 @@
 #include "ops/quantized/quantized_walk.h"
 #include "ir/walk.h"
 
-// PIECE is the largest number of elements in one call. It is a multiple of the elements of two vectors, so that all
-// pieces except the last consist of whole pairs of vectors.
+// OPERANDS is the number of tensors of a walk: the result and two operands. PIECE is the largest number of elements in
+// one call. It is a multiple of the elements of two vectors, so that all pieces except the last consist of whole pairs
+// of vectors.
 enum { OPERANDS = 3, PIECE = 1 << 16 };
 
 typedef struct walk_dim {
@@ -131,7 +132,7 @@ void taper_q_walk(taper_run *run, taper_tensor *y, const taper_tensor *a, const 
     } while (taper_walk_next(&walk));
 }
 
-// ---- maps
+// ---- maps: functions that are applied to each element
 
 enum { TABLE_FROM = 512 }; // smallest number of elements for which a table of all 256 results is faster
 

@@ -33,7 +33,7 @@ typedef struct extent {
     int64_t last; // for TAPER_FFT_C2R: the result's size in the last of the dimensions
 } extent;
 
-// ---- one dimension
+// ---- transforms along one dimension
 
 taper_status taper_fft_along(taper_run *run, taper_fft_kind kind, bool forward, double scale, const taper_tensor *from,
                              taper_tensor *to, size_t dim, bool twosided)
@@ -78,7 +78,7 @@ taper_status taper_fft_scale(taper_run *run, int64_t mode, double n, double *sca
     return TAPER_OK;
 }
 
-// ---- several dimensions
+// ---- transforms of several dimensions
 
 static taper_status along_all(taper_run *run, bool forward, double scale, const taper_tensor *from, taper_tensor *to,
                               const size_t *dims, size_t count)

@@ -185,7 +185,7 @@ static void put_root(const taper_fft *fft, void *table, size_t at, const circle 
     put(fft, table, at, re, im);
 }
 
-// ---- lengths
+// ---- factors of lengths
 
 // Fills the stages with the factors of n. Returns false if a prime factor is above LARGEST_PRIME.
 static bool factorize(taper_fft *fft, size_t n)
@@ -223,7 +223,7 @@ static size_t smooth_length(size_t n)
     return best;
 }
 
-// ---- tables
+// ---- tables of roots and chirps
 
 // Fills the roots of all stages and the factors for merging. all->n is a multiple of every stage's length.
 static taper_status fill_roots(const taper_fft *fft, const circle *all)

@@ -3,7 +3,8 @@
 #ifndef TAPER_OPS_TENSOR_CAT_ROWS_H
 #define TAPER_OPS_TENSOR_CAT_ROWS_H
 
-// The rows of the result, in memory order. Each row has a piece of every tensor.
+// The rows of the result, in memory order. Each row has a piece of every tensor. TOGETHER: largest number of tensors.
+// LEAST_PIECE: smallest number of bytes of a tensor's piece.
 enum { TOGETHER = 16, LEAST_PIECE = 64 };
 typedef struct cat_rows {
     size_t count, row; // number of tensors; number of bytes of a row of the result

@@ -176,7 +176,7 @@ taper_status taper_fill_normal(taper_call *call, taper_tensor *x, double mean, d
     return draw_all(call, x, &d, NULL);
 }
 
-// ---- integers
+// ---- random integers
 
 static taper_scalar next_integer(draw *d)
 {

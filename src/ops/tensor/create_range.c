@@ -363,7 +363,7 @@ TAPER_KERNEL(taper_op_logspace)
     return spaced(call, true);
 }
 
-// ---- windows
+// ---- window functions
 
 typedef enum window_kind { HANN, HAMMING, BARTLETT, BLACKMAN, KAISER } window_kind;
 

@@ -7,7 +7,7 @@
 #include "ops/engine/view_shape.h"
 #include "ops/math/elementwise_ops.h"
 
-// ---- conversion
+// ---- conversions between dtypes
 
 #define IDENTITY(name, type) TAPER_EW_LOOP1(copy_##name, type, type, (void)args;, x)
 IDENTITY(f32, float)

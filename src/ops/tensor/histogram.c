@@ -78,7 +78,7 @@ static double at(const taper_tensor *x, int64_t index)
     return taper_load_double((taper_dtype)x->dtype, taper_tensor_data(x), index);
 }
 
-// ---- edges
+// ---- edges of bins
 
 static taper_status no_bins(const taper_call *call, size_t d)
 {
@@ -204,7 +204,7 @@ static taper_status listed_edges(const taper_call *call, histogram *h, size_t bi
     return TAPER_OK;
 }
 
-// ---- counting
+// ---- counting points in bins
 
 // Returns the number of edges in [first, last) that are not above x, plus first. The edges ascend.
 static int64_t upper_bound(const taper_tensor *edges, int64_t first, int64_t last, double x)
@@ -300,7 +300,7 @@ static taper_status count_points(taper_run *run, const histogram *h, taper_tenso
     return TAPER_OK;
 }
 
-// ---- the operators
+// ---- the operators for histograms
 
 static taper_status ret_hist(taper_call *call, const histogram *h)
 {

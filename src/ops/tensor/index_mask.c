@@ -77,7 +77,7 @@ TAPER_KERNEL(taper_op_nonzero_numpy)
     return status;
 }
 
-// ---- masks
+// ---- operators with masks
 
 static taper_status check_mask(taper_call *call, const char *name, const taper_tensor *mask)
 {
@@ -264,7 +264,7 @@ TAPER_KERNEL(taper_op_masked_scatter)
     return taper_inplace_end(call, self);
 }
 
-// ---- flat positions
+// ---- take and put: flat positions
 
 // Computes the offset in x of the flat position `at`. Fails if the position is out of bounds. A negative position
 // counts from the end.

@@ -76,7 +76,7 @@ static taper_status apply_dtype(const taper_call *call, taper_reduce *r, taper_d
     return TAPER_OK;
 }
 
-// ---- sums
+// ---- sums, means and products
 
 static taper_status run_sum(taper_call *call, const taper_reduce_op *op)
 {
@@ -163,7 +163,7 @@ TAPER_KERNEL(taper_op_sum_to_size)
     return TAPER_OK;
 }
 
-// ---- extremes
+// ---- maxima and minima
 
 static taper_status check_not_empty(const taper_call *call, const taper_reduce *r, const char *name)
 {

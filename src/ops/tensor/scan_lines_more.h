@@ -20,7 +20,8 @@ static scan_function *find_more(taper_scan kind, taper_dtype x, taper_dtype out)
     return x == TAPER_F64 && out == TAPER_F64 ? doubles[kind] : NULL;
 }
 
-// Log-sums in doubles. The exponentials and logarithms of all lanes are computed together.
+// Log-sums in doubles. The exponentials and logarithms of LOG_LANES lines are computed together, if there are at least
+// LOG_LEAST neighbouring lines.
 enum { LOG_LANES = TAPER_NATIVE_STEP, LOG_LEAST = 8 };
 
 static void logsum(const scan_job *job, const char *x, char *y, char *p, size_t n)

@@ -211,7 +211,7 @@ TAPER_KERNEL(taper_op_matrix_H)
     return taper_op_adjoint(call);
 }
 
-// ---- slices
+// ---- views of parts of a tensor: select, slice, diagonal, unfold and similar operators
 
 TAPER_KERNEL(taper_op_select)
 {

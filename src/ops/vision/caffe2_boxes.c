@@ -92,7 +92,7 @@ taper_status taper_box_rule_args(const taper_call *call, size_t at, taper_box_ru
     return TAPER_OK;
 }
 
-// ---- one box
+// ---- changing one box
 
 static inline float least_of(float a, float b)
 {
@@ -255,7 +255,7 @@ float taper_box_overlap(const taper_box_rule *rule, const float *a, const float 
     return shared / (area_a + area_b - shared);
 }
 
-// ---- many boxes
+// ---- sorting and suppressing boxes
 
 // Returns true if score a comes after score b. NaN comes last.
 static bool comes_after(float a, float b)

@@ -14,7 +14,7 @@
 
 enum { MOST_DEVICES = 16, MOST_FAMILIES = 32 };
 
-// ---- choosing
+// ---- choosing a device
 
 static uint64_t gcd(uint64_t a, uint64_t b)
 {

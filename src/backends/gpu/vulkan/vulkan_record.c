@@ -90,7 +90,7 @@ static taper_status write_set(taper_vulkan *v, taper_gpu_recorded *r, const tape
     return TAPER_OK;
 }
 
-// ---- commands
+// ---- recording commands
 
 static void order(const taper_vulkan *v, VkCommandBuffer commands, VkPipelineStageFlags from, VkAccessFlags wrote,
                   VkPipelineStageFlags to, VkAccessFlags will)

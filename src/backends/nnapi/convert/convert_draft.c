@@ -146,7 +146,7 @@ static void know(void *user, const taper_ir_value *value, taper_known_value *kno
     }
 }
 
-// ---- a segment
+// ---- converting a segment
 
 static void put_back(taper_node *segment)
 {

@@ -27,7 +27,7 @@ static const char *const names[ATTRIBUTES] = {"training",         "ser_model",  
 static const char module_class[] = "__torch__.torch.backends._nnapi.prepare.NnapiModule",
                   compilation_class[] = "__torch__.torch.classes._nnapi.Compilation";
 
-// ---- the object
+// ---- the NnapiModule object
 
 // Makes the list of memory formats: of the results if `output` is set, otherwise of the inputs.
 static taper_status formats(taper_heap *heap, const taper_network *network, bool output, taper_val *made,
@@ -103,7 +103,7 @@ static taper_status add_object(const taper_nnapi_part *part, int64_t *slot, tape
     return TAPER_OK;
 }
 
-// ---- init
+// ---- init: the nodes that compile the network before the module's first run
 
 // Adds an empty tensor with the dtype and sizes of result i, in NNAPI's order of dimensions.
 static taper_status make_template(taper_emitter *e, const taper_nnapi_part *part, const taper_script_sizes *open,

@@ -39,7 +39,7 @@ typedef struct call {
     const taper_gemm_epilogue *e;
 } call;
 
-// ---- a strip of A
+// ---- rounding a strip of A
 
 static void round_rows(block *b, size_t mr, const float *const *rows, size_t depth)
 {
@@ -55,7 +55,7 @@ static void round_rows(block *b, size_t mr, const float *const *rows, size_t dep
     b->fours += (depth + 3) / 4;
 }
 
-// ---- tiles
+// ---- tiles of the result
 
 // The addresses of a tile's columns. `from` has the initial sums: the bias (stride 0) or C.
 typedef struct places {

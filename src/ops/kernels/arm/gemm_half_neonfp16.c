@@ -46,7 +46,7 @@ typedef struct places {
     size_t to_stride;
 } places;
 
-// ---- a strip of A
+// ---- rounding a strip of A
 
 static void round_rows(block *b, size_t mr, const float *const *rows, size_t depth)
 {
@@ -62,7 +62,7 @@ static void round_rows(block *b, size_t mr, const float *const *rows, size_t dep
     b->depth += depth;
 }
 
-// ---- tiles
+// ---- tiles of the result
 
 // Adds the sums of halves to the floats of C, and clamps the results if `clamps` is set, which means that they are
 // complete.

@@ -136,7 +136,7 @@ TAPER_TEMPLATE void product_4(uint32_t mark, uint32_t tail, const int8_t *a, con
 }
 // clang-format on
 
-// ---- fewer rows
+// ---- products of fewer than four rows
 
 // Multiplies eight or sixteen pairs of 8-bit numbers and adds the products to 32-bit sums, for `count` columns.
 TAPER_TEMPLATE void add_to(const size_t count, const int wide, int8x16_t x, const int8x16_t *b, int32x4_t *sum)
@@ -246,7 +246,7 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
         acc[i][0] = vaddq_s32(acc[i][0], bias);
 }
 
-// ---- results
+// ---- storing results
 
 TAPER_TEMPLATE void sums_of_row(const size_t nv, size_t i, int32x4_t acc[][ACC], int32_t *sums)
 {

@@ -13,7 +13,7 @@
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
 
 // A group has four bytes of each row. The groups of rows 0 to 3 have 16 bytes. The groups of rows 4 and 5 have 8 bytes,
-// and are stored from offset HIGH on.
+// and are stored from offset HIGH on. gemm_i8_neon.h explains GATHERED and A_BYTES.
 enum { HIGH = 5 * 4096, GATHERED = HIGH / 16 - 4, A_BYTES = HIGH / 2 * 3 };
 
 #include "ops/kernels/gemm_i8_neon.h"

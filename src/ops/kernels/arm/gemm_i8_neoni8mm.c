@@ -12,7 +12,8 @@
 #define ACC 8
 #define EACH_MR(X) X(1) X(2) X(3) X(4) X(5) X(6)
 
-// A group has eight k of rows 0 and 1, then of rows 2 and 3, then of rows 4 and 5.
+// A group of A_GROUP bytes has eight k of rows 0 and 1, then of rows 2 and 3, then of rows 4 and 5. gemm_i8_neon.h
+// explains GATHERED and A_BYTES.
 enum { A_GROUP = 48, GATHERED = 640, A_BYTES = (GATHERED + 2) * A_GROUP };
 
 #include "ops/kernels/gemm_i8_neon.h"
@@ -132,7 +133,7 @@ TAPER_TEMPLATE void product(const size_t mr, const size_t nv, size_t groups, int
         step(mr, nv, a, w, acc);
 }
 
-// ---- results
+// ---- storing results
 
 TAPER_TEMPLATE void product_of_piece(size_t groups, const int8_t *a, const int8_t *w, const int32_t *start,
                                      int32x4_t acc[][ACC])

@@ -27,7 +27,7 @@ void taper_dwconv_i8_scalar(const taper_dwconv_i8 *job)
     }
 }
 
-// ---- packing
+// ---- packing of weights
 
 size_t taper_dwconv_i8_places(const taper_dwconv_i8_entry *entry, size_t channels)
 {

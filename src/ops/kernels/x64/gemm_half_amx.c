@@ -108,7 +108,7 @@ static void bring(const product *p, size_t from, size_t to)
     }
 }
 
-// ---- results
+// ---- results of a tile
 
 TAPER_TEMPLATE void finish_row(const product *p, const pending *w, size_t i, size_t j, VT mask)
 {
@@ -138,7 +138,7 @@ static void finish_all(const product *p, pending *w)
         finish_some(p, w);
 }
 
-// ---- products
+// ---- products of panels
 
 // Multiplies the steps [from, to) of a panel. Between the products it finishes results of an earlier panel.
 TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to, const char *w,

@@ -112,7 +112,7 @@ static void bring(const product *p, size_t from, size_t to)
     tiles_written();
 }
 
-// ---- results
+// ---- results of a tile
 
 TAPER_TEMPLATE void finish_rows(const size_t rows, const size_t nv, const taper_gemm_i8 *t, pending *w)
 {
@@ -155,7 +155,7 @@ static void finish_all(const taper_gemm_i8 *t, pending *w)
         finish_some(t, w);
 }
 
-// ---- products
+// ---- products of panels
 
 // Multiplies the steps [from, to) of a panel with A at a. Between the products it finishes results of an earlier panel.
 TAPER_TEMPLATE void multiply(const size_t ni, const size_t nj, const product *p, size_t from, size_t to,

@@ -399,7 +399,7 @@ TAPER_TEMPLATE void two_quarters(const taper_dwconv_i8 *t, size_t c, size_t n, c
 
 #include "ops/kernels/x86/dwconv_i8_3x3s2_avx512.h"
 
-// ---- all channels
+// ---- loops over all channels
 
 #define PIECES(name, ...)                                                                                              \
     size_t c = 0, n = t->channels;                                                                                     \

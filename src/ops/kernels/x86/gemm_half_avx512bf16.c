@@ -41,7 +41,7 @@ typedef struct call {
     const taper_gemm_epilogue *e;
 } call;
 
-// ---- a strip of A
+// ---- rounding a strip of A
 
 static void round_rows(block *b, size_t mr, const float *const *rows, size_t depth)
 {
@@ -61,7 +61,7 @@ static void round_rows(block *b, size_t mr, const float *const *rows, size_t dep
     b->pairs += (depth + 1) / 2;
 }
 
-// ---- tiles
+// ---- tiles of the result
 
 TAPER_TEMPLATE V add_product(V sum, __m512i x, __m512i w)
 {
