@@ -23,7 +23,7 @@ typedef struct lines_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
     const taper_vector_entry *vector;
-    // Number of channels of a group; number of floats of a group's packed weights.
+    // Numbers of input and output channels of a group; number of floats of a group's packed weights.
     size_t group_in, group_out, group_floats;
     size_t segment, segments; // number of positions of a piece; number of pieces of a line
     // Number of images whose lines are computed together; number of floats from one of these lines to the next.

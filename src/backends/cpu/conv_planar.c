@@ -20,7 +20,7 @@ typedef struct planar_plan {
     taper_conv2d_plan head;
     const taper_planar_entry *entry;
     const taper_vector_entry *vector;
-    // Number of channels of a group; number of floats of a group's packed weights.
+    // Numbers of input and output channels of a group; number of floats of a group's packed weights.
     size_t group_in, group_out, group_floats;
     size_t bunch, bunches; // number of groups of a piece of work; number of pieces for all groups
     size_t rows, bands;    // output rows of a band; number of bands

@@ -25,8 +25,8 @@ typedef struct transposed_plan {
 typedef struct transposed_band {
     const transposed_plan *plan;
     size_t first, end;
-    float *columns;    // contributions, ordered [row, pixel][group][tap][channel]
-    size_t low, high;  // rows of each image's result to which the band contributes
+    float *columns;    // contributions of the pixels, ordered [row, pixel][group][tap][channel]
+    size_t low, high;  // the band contributes to rows [low, high) of each image's result
     taper_tiles tiles; // division of the product into tiles
 } transposed_band;
 

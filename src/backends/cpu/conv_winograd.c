@@ -45,11 +45,13 @@ typedef struct winograd_plan {
     size_t positions, sets;
     taper_winograd_axis down, along; // tiles of one phase of the dilation, along each axis
     size_t phases_h, phases_w;
-    size_t tiles;                 // number of tiles of all images
-    size_t whole, right, corners; // number of the first tile of each kind; tiles before `whole` are at the lower edge
-    size_t strip;                 // largest number of tiles in a strip
-    size_t most;                  // largest number of tiles in a group
-    bool streams;                 // true if the weights are read from memory and not from a cache
+    size_t tiles; // number of tiles of all images
+    // Numbers of the first whole tile, of the first tile at the right edge and of the first tile at a corner; tiles
+    // before `whole` are at the lower edge.
+    size_t whole, right, corners;
+    size_t strip;                       // largest number of tiles in a strip
+    size_t most;                        // largest number of tiles in a group
+    bool streams;                       // true if the weights are read from memory and not from a cache
     size_t panels, panel_floats, block; // number of panels; number of floats of a panel; number of panels of a block
     size_t blocks;                      // number of blocks of all panels
     // Number of panels whose weights are stored together, position by position: the panels of a block, or all panels.

@@ -11,11 +11,12 @@ typedef struct depthwise_plan {
     taper_conv2d_i8_plan head; // head.padding has the bytes of a row, or of one pixel if no window is inside a row
     const taper_dwconv_i8_entry *entry;
     size_t taps;
-    size_t begin, end;               // range of pixels whose windows are inside the row
-    size_t rows, items;              // number of rows of an item of work; number of items of an image
-    size_t most_rows;                // largest number of rows in one call
-    bool columns;                    // true if rows have stride 2 and windows share columns
-    size_t begin_shared, end_shared; // range of pixels of a call that computes two rows or shares columns
+    size_t begin, end;  // the windows of pixels [begin, end) are inside the row
+    size_t rows, items; // number of rows of an item of work; number of items of an image
+    size_t most_rows;   // largest number of rows in one call
+    bool columns;       // true if rows have stride 2 and windows share columns
+    // A call that computes two rows or shares columns computes pixels [begin_shared, end_shared).
+    size_t begin_shared, end_shared;
 } depthwise_plan;
 
 // Computes pixels [first, last) of `rows` output rows from oy on, into y. All windows are inside the row, or there is

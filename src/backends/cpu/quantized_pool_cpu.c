@@ -50,7 +50,7 @@ static void max_pixel(const pool_u8 *job, size_t image, size_t oy, size_t ox, ui
 // ---- rows of maxima: first over the rows of a window, then over its columns
 
 typedef struct max_span {
-    size_t begin, end; // range of outputs that are computed together
+    size_t begin, end; // outputs [begin, end) are computed together
     int64_t first;     // leftmost input that the outputs [begin, end) read
     size_t inputs, taps;
 } max_span;

@@ -201,7 +201,9 @@ typedef enum taper_gpu_mask { TAPER_GPU_MASK_NONE, TAPER_GPU_MASK_ADDED, TAPER_G
 typedef struct taper_gpu_attention {
     const taper_gpu_view *mask; // mask with the sizes of the scores, packed along the keys; NULL without a mask
     taper_gpu_mask mask_is;     // use of the mask: added to the scores, or true for the keys that count
-    bool causal, blind_is_zero; // blind_is_zero: true if a query without keys gives zeros instead of NaN
+    // causal: true if row r counts only keys 0 to r. blind_is_zero: true if a query without keys gives zeros instead of
+    // NaN.
+    bool causal, blind_is_zero;
 } taper_gpu_attention;
 TAPER_MUST_USE taper_status taper_gpu_attend(taper_gpu_emitter *e, const taper_gpu_view *q, const taper_gpu_view *k,
                                              const taper_gpu_view *v, double scale, const taper_gpu_attention *how,

@@ -15,7 +15,7 @@ typedef struct taper_gpu_port {
     uint64_t bytes;
     uint8_t rank; // rank, dtype, sizes and scale are set only for a result
     uint8_t dtype;
-    uint32_t most, below; // limits of an argument, as in taper_gpu_memory
+    uint32_t most, below; // limits of an argument's integers and indices, as in taper_gpu_memory
     bool wraps;           // true if negative indices count from the end, as in taper_gpu_memory
     int64_t sizes[TAPER_MAX_RANK];
     double scale; // scale of a quint8 tensor

@@ -58,7 +58,7 @@ typedef struct taper_gpu_state {
     bool times;                // true if dispatches are timed
     int background;            // make pipelines in the background: 0 never, 1 always, -1 if the run's time is limited
     bool checks;               // true if first results are compared with the CPU's
-    uint32_t group_x, group_y; // number of threads of a workgroup
+    uint32_t group_x, group_y; // numbers of threads of a workgroup, along x and along y
     // Number of threads in a row that run together, for rows of any length; 0: all threads of a workgroup run together.
     uint32_t row;
     bool measured;                 // true after the peak was measured (gpu_peak.h)

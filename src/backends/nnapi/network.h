@@ -28,7 +28,8 @@ typedef struct taper_network_operand {
 typedef struct taper_network_operation {
     int32_t code; // operation, a code ANEURALNETWORKS_…
     uint32_t in_count, out_count;
-    const uint32_t *in, *out; // numbers of the operands, allocated in the arena
+    // Numbers of the operands that the operation reads (in) and writes (out), allocated in the arena.
+    const uint32_t *in, *out;
 } taper_network_operation;
 
 typedef struct taper_network {

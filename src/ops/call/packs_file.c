@@ -21,7 +21,8 @@ typedef struct file_header {
     uint32_t format, word; // word: bytes of a size_t << 16 | alignment of a pack, in bytes
     uint64_t build, model, model_bytes;
     uint64_t count, index_at, size; // number of packs; offset of the index; number of bytes of the file
-    uint64_t index_sum, header_sum; // header_sum: hash of the header's bytes before this member
+    // index_sum: hash of the index. header_sum: hash of the header's bytes before this member.
+    uint64_t index_sum, header_sum;
 } file_header;
 
 typedef struct index_entry {

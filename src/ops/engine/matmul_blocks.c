@@ -26,7 +26,9 @@ typedef struct blocks_job {
     void *panels;        // panels that all threads use, or NULL
     taper_places places; // if `panels` is NULL: memory for the panels of each thread
     taper_tiles tiles;   // division of a product whose tiles the threads share
-    int64_t a, b, c;     // offsets of the matrices of the product whose tiles the threads share
+    // Offsets of the left matrix (a), the right matrix (b) and the result (c) of the product whose tiles the threads
+    // share.
+    int64_t a, b, c;
 } blocks_job;
 
 // Copies columns of the right matrix to panels [first, end), and fills the unused columns of the last panel with zeros.

@@ -28,7 +28,7 @@ typedef struct product_job {
     size_t turned_at;    // offset of the left matrix's copy in `scratch`, in floats
     float *own, *target; // if threads share a product: the scratch memory, and the packed right matrix
     bool shared, add;    // shared: all products have the same right matrix; add: products are added to the result
-    // The current product, if the threads share it.
+    // The left matrix, the right matrix and the packed right matrix of the current product, if the threads share it.
     const float *left, *right, *packed;
     size_t left_stride;
     float *result;

@@ -80,7 +80,8 @@ typedef union accumulators {
 
 typedef struct walk {
     const taper_reduce *r;
-    taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK]; // dimensions, smallest step first
+    // Dimensions of the result (kept) and dimensions that are reduced, smallest step first.
+    taper_reduce_dim kept[TAPER_MAX_RANK], reduced[TAPER_MAX_RANK];
     size_t kept_count, reduced_count;
     bool side_by_side; // true if neighbouring results along kept[0] are computed together, as lanes; otherwise elements
                        // along reduced[0] are folded to one result

@@ -17,7 +17,7 @@ extern taper_scalar taper_scalar_double(double f);
 extern void taper_tensor_drop(taper_tensor *tensor);
 
 typedef struct move_dim {
-    int64_t size, to, from; // size of the dimension; strides in bytes
+    int64_t size, to, from; // size of the dimension; strides of the destination and of the source, in bytes
 } move_dim;
 
 static int64_t magnitude(int64_t n)
@@ -181,7 +181,7 @@ static bool move_pieces(taper_run *run, size_t item, move_dim outer, move_dim in
 // `along` parts of `width` columns.
 typedef struct shared_move {
     const taper_run *run;
-    size_t item, count; // count: number of dimensions
+    size_t item, count; // item: size of an element in bytes; count: number of dimensions
     const move_dim *dims;
     move_dim outer, inner;
     size_t across, along;

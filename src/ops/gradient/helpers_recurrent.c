@@ -6,7 +6,7 @@ enum { LSTM, GRU, RNN_TANH, RNN_RELU };
 
 typedef struct layer {
     taper_step_value weights[4]; // weights of the input and of the state, then the two biases, or None
-    int64_t kind, size;          // size: elements of the state
+    int64_t kind, size;          // kind: LSTM, GRU, or a plain network. size: number of elements of the state
     bool back;
 } layer;
 

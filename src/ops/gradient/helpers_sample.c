@@ -10,7 +10,9 @@ enum { PAD_ZEROS, PAD_BORDER, PAD_REFLECTION };
 enum { MOST_DIMS = 3 };
 
 typedef struct sampler {
-    int64_t dims, way, padding; // dims: 2 for an image, 3 for a volume
+    // dims: 2 for an image, 3 for a volume. way: the interpolation, such as BICUBIC. padding: the mode of padding, such
+    // as PAD_BORDER.
+    int64_t dims, way, padding;
     bool aligned;
     int64_t sizes[MOST_DIMS];               // sizes in the input, the last dimension first
     taper_step_value places[MOST_DIMS];     // positions of the points, in elements

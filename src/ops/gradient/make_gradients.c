@@ -439,7 +439,7 @@ static const char *compile(context *c, const expression *e)
 
 typedef struct formula {
     unsigned long targets;
-    size_t first, length; // range of the formula's code
+    size_t first, length; // first instruction of the formula's code, and number of its instructions
 } formula;
 
 static formula formulas[4 * GRADIENTS];
@@ -447,7 +447,7 @@ static size_t formula_count;
 
 typedef struct entry {
     const row *row;
-    size_t first, count; // range of the operator's formulas
+    size_t first, count; // first formula of the operator, and number of its formulas
     unsigned long none;  // arguments on which the result does not depend in a differentiable way
     bool composed, complete;
 } entry;

@@ -52,7 +52,7 @@ typedef void taper_dwconv_i8_function(const taper_dwconv_i8 *job);
 typedef struct taper_dwconv_i8_entry {
     const char *name;
     uint64_t cpu;
-    // Number of channels of a piece; the last piece may have a half, a quarter and so on, down to `least`.
+    // block: number of channels of a piece. The last piece may have a half, a quarter and so on, down to `least`.
     uint32_t block, least;
     uint32_t over_read;
     uint32_t shift;

@@ -38,7 +38,8 @@ typedef struct taper_i8_epilogue {
 } taper_i8_epilogue;
 
 typedef struct taper_gemm_i8 {
-    size_t mr, nc, kc, ks; // mr: number of rows, from 1 to the entry's mr
+    // mr: number of rows, from 1 to the entry's mr. nc: number of columns. kc: number of k of a tap. ks: number of taps.
+    size_t mr, nc, kc, ks;
     const uint8_t *const *a;
     size_t a_tap_stride, a_offset; // distance between taps in pointers; bytes added to each pointer
     size_t a_step;                 // number of bytes between rows if there is a single tap; 0 if the distances differ

@@ -52,7 +52,7 @@ typedef struct taper_winograd_output {
     float *y;
     const float *add;     // summand with the strides of y, or NULL; must not be y
     size_t row, pixel;    // number of floats between rows and between pixels of y
-    size_t rows, columns; // number of the tile's outputs to write
+    size_t rows, columns; // numbers of rows and columns of the tile's outputs to write
     float min, max;       // limits of the results, as in taper_gemm_epilogue
 } taper_winograd_output;
 

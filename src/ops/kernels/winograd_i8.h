@@ -40,9 +40,10 @@ typedef void taper_winograd_i8_input_function(size_t channels, const uint8_t *co
 typedef void taper_winograd_i8_weights_function(const int8_t *g, int16_t *u, size_t u_stride);
 
 typedef struct taper_winograd_i8_product {
-    size_t rows, columns, depth; // rows: from 1 to the entry's mr; depth: number of inputs, even
-    const int16_t *a;            // transformed inputs, [rows][depth]
-    const int16_t *w;            // packed panels of weights
+    // rows: number of rows, from 1 to the entry's mr. columns: number of columns. depth: number of inputs, even.
+    size_t rows, columns, depth;
+    const int16_t *a; // transformed inputs, [rows][depth]
+    const int16_t *w; // packed panels of weights
     int32_t *c;
     // Distance between rows of the sums, in numbers; up to nr columns may be written after the last one.
     size_t c_stride;
@@ -58,7 +59,7 @@ typedef struct taper_winograd_i8_output {
     const int32_t *middle; // middle of each channel's sums, from the first channel of the call on
     uint8_t *y;
     size_t row, pixel;    // number of bytes between rows and between pixels of y
-    size_t rows, columns; // number of the tile's outputs to write
+    size_t rows, columns; // numbers of rows and columns of the tile's outputs to write
     taper_i8_epilogue e;  // parameters of byte results
 } taper_winograd_i8_output;
 

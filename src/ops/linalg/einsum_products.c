@@ -257,7 +257,8 @@ enum { MOST_PIECES = 64, SMALLEST_PIECE = 1024 };
 
 // The right operand, divided into pieces each of which is a matrix.
 typedef struct pieces {
-    int64_t in, in_step, out, out_step; // sizes and steps of one piece
+    // Sizes and steps of one piece: `in` is the dimension that is summed, `out` is the dimension of columns.
+    int64_t in, in_step, out, out_step;
     taper_gemm_batch walk; // steps in elements of a, b and the result; dimensions that are summed come first
     int64_t rights;        // number of consecutive pieces that sum over the same elements of the left operand
     size_t first_sum;      // first dimension that is summed within a piece, as an index into the contraction's sums

@@ -119,7 +119,7 @@ TAPER_MUST_USE taper_status taper_linalg_lu_solve(taper_linalg *w, size_t lu, co
                                                   taper_transpose transpose, bool left, size_t x);
 // A system a x = b and its solution. x (double precision) and the factors are stored in slots (linalg_solve.c).
 typedef struct taper_linalg_system {
-    size_t x, lu, pivots, infos, ones; // slots; `ones` has the identity, for inverses
+    size_t x, lu, pivots, infos, ones; // numbers of slots. `ones` is the slot of the identity matrix, for inverses
     bool left, transposed;             // left: a is on the left of x; transposed: a' was factored
 } taper_linalg_system;
 TAPER_MUST_USE taper_status taper_linalg_solve(taper_linalg *w, const taper_tensor *a, const taper_tensor *b,

@@ -28,7 +28,7 @@ typedef struct attention_work {
     taper_tensor *mask_held;
     taper_tensor shared[2];              // key and value before they were expanded, in their own dtype; borrowed
     taper_tensor *reshaped[2];           // copies of key and value with all heads, in their own dtype; or NULL
-    taper_tensor key_range, value_range; // the parts of key and value that some row sees; borrowed
+    taper_tensor key_range, value_range; // the parts of key and of value that some row of queries sees; borrowed
     taper_tensor *key, *value;           // key_range and value_range, converted to the working dtype
     int64_t first;                       // index of the first key of key_range among all keys
     taper_tensor *query, *scores, *part; // queries, scores and results of the current block

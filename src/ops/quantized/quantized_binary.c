@@ -17,7 +17,8 @@ typedef struct pair {
     int64_t a_point, b_point, point;
     taper_q_range range; // range of the result; with relu it starts at the zero point
     float multiplier;
-    // The parameters of integer sums.
+    // For integer sums: the factors of the integers of `a` and of `b`, the number that is added to their sum, and the
+    // shift of the sum to the right.
     int32_t a_multiplier, b_multiplier, bias;
     int shift;
     bool half_up; // true if halves are rounded up, as in XNNPACK; otherwise they are rounded away from zero

@@ -197,7 +197,8 @@ typedef struct byte_groups {
     const uint8_t *x;
     uint8_t *y;
     const float *weight, *bias; // one number per element; NULL if all weights are 1, or all biases are 0
-    // If channels is not 0, weight and bias have one number for each channel, not for each element.
+    // If channels is not 0, weight and bias have one number for each channel, not for each element. per_group: number
+    // of channels of a group. pixels: number of elements of a channel.
     int64_t channels, per_group, pixels;
     int64_t count; // number of elements of a group
     double eps;

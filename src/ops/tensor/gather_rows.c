@@ -25,7 +25,7 @@ struct gather_job {
     taper_into_function into; // combines the elements of a line of a scatter
     size_t n, pieces;         // number of elements of a row; number of pieces of a row
     int64_t index_step, table_step, other_step;
-    size_t rank, outer[TAPER_MAX_RANK]; // dimensions other than the dimension of a row
+    size_t rank, outer[TAPER_MAX_RANK]; // number and list of the dimensions other than the dimension of a row
     atomic_bool bad;
 };
 

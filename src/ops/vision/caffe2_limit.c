@@ -10,14 +10,18 @@
 
 typedef struct limit_work {
     const float *scores, *boxes;
-    size_t rows, classes, row_boxes; // row_boxes: columns of a row of boxes, which has one box or a box for each class
+    // rows, classes: numbers of rows and of classes of the scores. row_boxes: columns of a row of boxes, which has one
+    // box or a box for each class.
+    size_t rows, classes, row_boxes;
     double score_threshold, overlap, sigma, soft_least;
     int64_t most; // largest number of boxes in an image; if it is 0 or negative, there is no limit
     bool soft, gaussian, agnostic, boxes_background, classes_background;
     taper_box_rule rule;
-    float *soft_scores;                // rows × classes scores of one image
-    int32_t *order, *spare;            // indices of rows, for one class
-    int32_t *picked, *sorted, *merged; // for all classes of one image; an item is row × classes + class
+    float *soft_scores;     // rows × classes scores of one image
+    int32_t *order, *spare; // indices of rows, for one class; spare: scratch memory for sorting
+    // Kept items of all classes of one image, in the order of classes and in the order of scores; merged: scratch
+    // memory for sorting. An item is row × classes + class.
+    int32_t *picked, *sorted, *merged;
     size_t picked_count;
     float *out; // the results of all images; an item is score, class, then the box
     size_t out_count;

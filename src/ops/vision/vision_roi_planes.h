@@ -24,7 +24,8 @@ typedef struct roi_planes {
     const taper_roi_work *work;
     int64_t region, sample, first, bins; // the bins first to first + bins - 1 of the region are computed
     float samples;
-    bool sensitive, together; // together: true if each right neighbour is the next element
+    // sensitive: true for position-sensitive operators. together: true if each right neighbour is the next element.
+    bool sensitive, together;
 } roi_planes;
 
 static void find_place(double at, int64_t size, int64_t stride, roi_place *place)

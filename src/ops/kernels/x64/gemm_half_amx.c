@@ -46,7 +46,9 @@ typedef struct rows_of_a {
 // Sums whose results are not written yet.
 typedef struct pending {
     const float *sums, *bias;
-    size_t column, count, row, rows; // rows is 0 if nothing is pending
+    // column: first column. count: number of columns. row: next row to write. rows: number of rows, or 0 if nothing is
+    // pending.
+    size_t column, count, row, rows;
 } pending;
 
 typedef struct product {

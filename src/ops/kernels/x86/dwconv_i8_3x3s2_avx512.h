@@ -7,7 +7,7 @@ typedef struct wide_row {
     __m512i w[3][4];
     const int32_t *biases;
     const float *scales;
-    const uint8_t *middle[3], *right[3]; // pointers to columns of the next pixel, in three rows
+    const uint8_t *middle[3], *right[3]; // pointers to the middle and the right column of the next pixel, in three rows
     size_t step, behind[MOST_PARTS];
     __v16si s[4];
 } wide_row;
