@@ -8,7 +8,7 @@
 enum { STRIP_POINTERS = 4096 };
 
 typedef struct dense_plan {
-    taper_conv2d_i8_plan head; // head.padding has the size of a pixel
+    taper_conv2d_i8_plan head; // head.padding is as long as a pixel
     const taper_gemm_i8_entry *entry;
     size_t group_in, group_out, group_bytes, group_places;
     size_t taps; // number of pointers of a pixel

@@ -8,7 +8,7 @@
 enum { MOST_TAPS = 1024, MOST_ROWS = 16, BAND_BYTES = 32768 };
 
 typedef struct depthwise_plan {
-    taper_conv2d_i8_plan head; // head.padding has the bytes of a row, or of one pixel if no window is inside a row
+    taper_conv2d_i8_plan head; // head.padding is as long as a row, or as one pixel if no window is inside a row
     const taper_dwconv_i8_entry *entry;
     size_t taps;
     size_t begin, end;  // the windows of pixels [begin, end) are inside the row

@@ -13,8 +13,8 @@ typedef struct taper_gpu_estimate {
 } taper_gpu_estimate;
 
 // Estimates the times of a run of the program, whose memories must already have sizes. `host_bytes` is the number of
-// bytes copied from and to the host in each run. `cpu` has TAPER_ISA_ bits. `threads` is the number of threads of the
-// CPU.
+// bytes copied from and to the host in each run. `cpu` is a set of TAPER_ISA_ bits. `threads` is the number of threads
+// of the CPU.
 taper_gpu_estimate taper_gpu_estimate_program(const taper_gpu_state *state, const taper_gpu_program *program,
                                               uint64_t host_bytes, uint64_t cpu, size_t threads);
 // Records the measured times of a recording with this estimate. The caller holds the lock.

@@ -237,7 +237,7 @@ taper_status taper_gpu_emit_images(taper_gpu_emitter *e, taper_gpu_layer *l, con
     return is_depthwise(l) ? emit_depthwise(e, l, g, in, out, chain) : emit_dense(e, l, g, in, out, chain);
 }
 
-// Emits the convolution of x. The chain has the steps of the operator itself; steps that follow are added to it.
+// Emits the convolution of x. The chain contains the steps of the operator itself; steps that follow are added to it.
 static taper_status emit_conv(taper_gpu_emitter *e, const taper_ir_value *x, taper_gpu_layer *l,
                               const taper_gpu_geometry *g, taper_gpu_chain *chain, const taper_ir_value *result)
 {

@@ -32,8 +32,8 @@ static taper_status read_dims(taper_gpu_emitter *e, const taper_node *node, int 
 
 enum { MEAN = 256 };
 
-// Reduces `in` over the dimensions whose flag in `goes` is set. `code` is a mode of the shader, or MEAN. `chain` has
-// steps that are applied to the result before the steps of following nodes.
+// Reduces `in` over the dimensions whose flag in `goes` is set. `code` is a mode of the shader, or MEAN. `chain`
+// contains steps that are applied to the result before the steps of following nodes.
 static taper_status reduce(taper_gpu_emitter *e, const taper_node *node, taper_gpu_view in, const bool *goes,
                            uint32_t code, taper_gpu_chain chain)
 {

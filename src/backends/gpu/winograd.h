@@ -10,8 +10,8 @@ bool taper_gpu_winograd_can(const taper_gpu_layer *l, const int64_t *stride, con
 // Returns true if the result has enough tiles and all data fits. Each of the 36 products reads separate weights. If
 // there are few tiles, this costs more time than the saved multiplications.
 bool taper_gpu_winograd_pays(const taper_gpu_emitter *e, const taper_gpu_layer *l, const taper_gpu_loops *loops);
-// Emits the convolution. `strides` has the strides of images, rows and columns of `in`; `sizes` has the numbers of rows
-// and columns of `in`. `loops` has the loops of the result.
+// Emits the convolution. `strides` contains the strides of images, rows and columns of `in`; `sizes` contains the
+// numbers of rows and columns of `in`. `loops` describes the loops over the result.
 TAPER_MUST_USE taper_status taper_gpu_winograd(taper_gpu_emitter *e, taper_gpu_layer *l, const taper_gpu_view *in,
                                                const int64_t *strides, const int64_t *sizes, const int64_t *padding,
                                                const taper_gpu_view *out, const taper_gpu_loops *loops,

@@ -132,7 +132,8 @@ void taper_ew_run_vector(const taper_ew_vector_loop *loop, size_t n, const float
     }
 }
 
-// Computes `count` rows along dimension 1. `at` has the first address of each side: of the result, then of the inputs.
+// Computes `count` rows along dimension 1. `at` contains the first address of each side: of the result, then of the
+// inputs.
 static void run_rows(const loop_job *job, size_t count, char *const *at)
 {
     const taper_ew_walk *w = job->walk;

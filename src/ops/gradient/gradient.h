@@ -40,8 +40,8 @@ uint32_t taper_gradient_none(const taper_gradient *gradient);
 bool taper_gradient_next(const taper_gradient *gradient, taper_gradient_formula *formula);
 // Adds the values that the formula reads to *reads.
 void taper_gradient_add_reads(const taper_gradient_formula *formula, taper_gradient_reads *reads);
-// The gradient of one factor of a product reads the elements of the other factor only. `wanted` has the bits of the
-// factors whose gradients are wanted. If only the sizes of a factor are then read, moves the factor from
+// The gradient of one factor of a product reads the elements of the other factor only. `wanted` contains the bits of
+// the factors whose gradients are wanted. If only the sizes of a factor are then read, moves the factor from
 // reads->arguments to reads->shapes.
 void taper_gradient_leave_factors(const taper_op *op, uint32_t wanted, taper_gradient_reads *reads);
 // Returns the operator of a TAPER_GRADIENT_CALL and its number of arguments, and moves *at from the byte after the

@@ -24,7 +24,7 @@ static taper_step_value gate_sum(taper_steps *s, const layer *l, taper_step_valu
     return TAPER_STEP(s, aten_sigmoid, taper_step_add(s, gate(s, l, in, index), gate(s, l, rec, index)));
 }
 
-// Computes the state after time step `moment`. all_inputs has the products of the inputs of all steps and their
+// Computes the state after time step `moment`. all_inputs contains, for all steps, the products of the inputs and their
 // weights.
 static void next_state(taper_steps *s, const layer *l, taper_step_value all_inputs, int64_t moment,
                        taper_step_value *now)

@@ -71,7 +71,7 @@ static inline void taper_tiles_begin(size_t rows, size_t groups)
     } while (0)
 
 // TAPER_TILES_BEGIN sets the sums of a block to zero if `first` is true; otherwise it loads them. TAPER_TILES_STORE
-// stores them. `sums` has rows of 32 numbers of 32 bits.
+// stores them. `sums` contains rows of 32 numbers of 32 bits.
 #define TAPER_TILES_BEGIN(ni, nj, first, sums)                                                                         \
     do {                                                                                                               \
         if (first) {                                                                                                   \

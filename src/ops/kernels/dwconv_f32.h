@@ -10,19 +10,16 @@
 // Both entries of an instruction set have the same block of channels, so the packing does not depend on the choice of
 // an interface.
 //
-// How an operator uses rows
-// - It calls taper_dwconv_f32_pack once, for entry->block.
-// - rows[] has pointers to (out_rows - 1) * stride + kh input rows, from row (first output row) * stride - pad_top on.
-//   NULL is a row of padding. The kernel itself handles columns of padding.
-// - Order of work: one call computes all output rows of a thread for a chunk of taper_dwconv_f32_chunk channels, then
-//   the next chunk follows (with other values of channel_offset, channels, w and out). On small maps with many channels
-//   a row then stays in L1 until its last use. On large maps the chunk is all channels, because memory is read fastest
-//   in order.
-// - A map that does not fit into L2 is bound by memory: 3 of MobileNetV2's 17 layers take half of its depthwise time.
-//   Compute bands of rows together with the pointwise convolutions before and after, through scratch in L2.
-// - Two output rows are computed together, so bands for threads should have an even number of rows.
-// - If a pointwise convolution follows, the operator can call the depthwise kernel for each band of rows; `out` may be
-//   a band in scratch.
+// How an operator uses rows - It calls taper_dwconv_f32_pack once, for entry->block. - rows[] contains pointers to
+// (out_rows - 1) * stride + kh input rows, from row (first output row) * stride - pad_top on. NULL is a row of padding.
+// The kernel itself handles columns of padding. - Order of work: one call computes all output rows of a thread for a
+// chunk of taper_dwconv_f32_chunk channels, then the next chunk follows (with other values of channel_offset, channels,
+// w and out). On small maps with many channels a row then stays in L1 until its last use. On large maps the chunk is
+// all channels, because memory is read fastest in order. - A map that does not fit into L2 is bound by memory: 3 of
+// MobileNetV2's 17 layers take half of its depthwise time. Compute bands of rows together with the pointwise
+// convolutions before and after, through scratch in L2. - Two output rows are computed together, so bands for threads
+// should have an even number of rows. - If a pointwise convolution follows, the operator can call the depthwise kernel
+// for each band of rows; `out` may be a band in scratch.
 //
 // Packed weights: for each block of channels {bias[block], tap 0 [block], tap 1 [block], ...}; missing channels are 0.
 // over_read: bytes after the last channel of a pixel that may be read and are ignored. The input needs this slack after

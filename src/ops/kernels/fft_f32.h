@@ -12,8 +12,9 @@
 enum { TAPER_FFT_LANES = 8 };
 
 // Splits each of `blocks` transforms of factor * inner points into `factor` transforms of `inner` points; factor is 2,
-// 3, 4 or 5 (a pass, ops/signal/fft_passes.h). `in` and `out` must not overlap. `roots` has factor - 1 roots of unity
-// for each of the `inner` points. The call computes `count` of the inner * blocks groups of points, from `first` on.
+// 3, 4 or 5 (a pass, ops/signal/fft_passes.h). `in` and `out` must not overlap. `roots` contains factor - 1 roots of
+// unity for each of the `inner` points. The call computes `count` of the inner * blocks groups of points, from `first`
+// on.
 typedef void taper_fft_pass_f32_function(size_t factor, size_t inner, size_t blocks, size_t first, size_t count,
                                          const void *in, void *out, const float *roots);
 // Does what taper_fft_pass_f32_function does, for doubles.

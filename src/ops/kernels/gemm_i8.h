@@ -38,7 +38,7 @@ typedef struct taper_i8_epilogue {
 } taper_i8_epilogue;
 
 typedef struct taper_gemm_i8 {
-    // mr: number of rows, from 1 to the entry's mr. nc: number of columns. kc: number of k of a tap. ks: number of taps.
+    // mr: number of rows, at most the entry's mr. nc: number of columns. kc: number of k of a tap. ks: number of taps.
     size_t mr, nc, kc, ks;
     const uint8_t *const *a;
     size_t a_tap_stride, a_offset; // distance between taps in pointers; bytes added to each pointer
@@ -50,12 +50,12 @@ typedef struct taper_gemm_i8 {
 } taper_gemm_i8;
 
 typedef void taper_gemm_i8_function(const taper_gemm_i8 *job);
-// Computes overlapping rows, as the `windows` functions of gemm_f32.h do. `a` has a pointer for each tap, and row i of
-// a tap is i * step bytes after the tap's pointer. step is 4 or 8, and mr is at least the entry's mr. Each row of a tap
-// is read to the end of its last group of kr bytes.
+// Computes overlapping rows, as the `windows` functions of gemm_f32.h do. `a` contains a pointer for each tap, and row
+// i of a tap is i * step bytes after the tap's pointer. step is 4 or 8, and mr is at least the entry's mr. Each row of
+// a tap is read to the end of its last group of kr bytes.
 typedef void taper_gemm_i8_windows_function(const taper_gemm_i8 *job, size_t step);
-// Computes any number of rows of a single tap, which are a_step apart. `a` has a pointer to the first row; results are
-// bytes. Returns 0, with nothing done, if this kernel is not faster for the job than strips of rows.
+// Computes any number of rows of a single tap, which are a_step apart. `a` contains a pointer to the first row; results
+// are bytes. Returns 0, with nothing done, if this kernel is not faster for the job than strips of rows.
 typedef int taper_gemm_i8_rows_function(const taper_gemm_i8 *job);
 
 // Writes the marks of a packed panel of `groups` groups. The marks say how many products can be added in 16 bits

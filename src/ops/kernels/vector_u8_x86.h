@@ -26,8 +26,8 @@ TAPER_TEMPLATE Q I8(less_one_below)(Q x, Q bound)
 #endif
 }
 
-// Computes sums. `pairs` has a and b in 16 bits each. The factors have 22 bits, so there are two products of 11 by 8
-// bits. `roomy` is true if the sum plus half of 2^shift still fits into 32 bits.
+// Computes sums. `pairs` contains a and b, with 16 bits each. The factors have 22 bits, so there are two products of 11
+// by 8 bits. `roomy` is true if the sum plus half of 2^shift still fits into 32 bits.
 TAPER_TEMPLATE Q sum_of(const bool roomy, Q pairs, const sum_words *s)
 {
     const Q high = P(slli_epi32)(P(madd_epi16)(pairs, s->high), 11);

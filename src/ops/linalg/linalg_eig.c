@@ -195,7 +195,7 @@ static taper_status general(taper_linalg *w, const taper_tensor *a, bool vectors
     if (!taper_linalg_finite(w->t[COPY], 0, taper_tensor_numel(a))) {
         return taper_linalg_fail(w, "input tensor should not contain infs or NaNs.");
     }
-    if (real) { // real and imaginary parts are separate; slot INFOS has the real parts
+    if (real) { // real and imaginary parts are separate; slot INFOS contains the real parts
         TAPER_TRY(taper_linalg_new_vectors(w, INFOS, dtype, &batch, n));
         TAPER_TRY(taper_linalg_new_vectors(w, IMAGINARY, dtype, &batch, n));
         TAPER_TRY(taper_linalg_new(w, RIGHT, dtype, &batch, n, n));

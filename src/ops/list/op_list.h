@@ -16,8 +16,7 @@
 // Words that are not facts of the library follow the flags, in this order. All except WANTS( ) belong only to the row,
 // not to its variants.
 //
-//     WANTS(what)
-// A selective build with this row has the part `what` of the library (op_features.h).
+// WANTS(what) A selective build with this row contains the part `what` of the library (op_features.h).
 //
 //     FORM(id)
 // The row is the in-place variant of the row with this id, and has the same arguments. The row is not an IN_PLACE( ),

@@ -16,8 +16,8 @@
 TAPER_MUST_USE taper_status taper_registered_add(const char *schema, taper_operator_function function, void *user,
                                                  taper_error *error);
 
-// Registers an operator without checking the schema or the names of rows (for taper_registered_add). op has the facts
-// of the operator and is copied.
+// Registers an operator without checking the schema or the names of rows (for taper_registered_add). op contains the
+// facts of the operator and is copied.
 TAPER_MUST_USE taper_status taper_registered_append(const char *schema, const taper_op *op,
                                                     taper_operator_function function, void *user, taper_error *error);
 

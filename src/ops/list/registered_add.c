@@ -135,6 +135,6 @@ taper_status taper_registered_add(const char *schema, taper_operator_function fu
     if (taper_row_is_listed(name)) {
         TAPER_FAIL(error, TAPER_ERROR_ARGUMENT, "operator %.*s is Taper's own", (int)strcspn(schema, "("), schema);
     }
-    // The entry after the last row has the facts of the host's operators.
+    // The entry after the last row contains the facts of the host's operators.
     return taper_registered_append(schema, &taper_ops[TAPER_ROW_COUNT], function, user, error);
 }

@@ -69,7 +69,7 @@ static void NAME(depthwise_points)(const conv_job *job, const ELEMENT *x, const 
 }
 
 // Adds the products of a transposed convolution to the elements of y that they contribute to. column[(channel * taps +
-// tap) * count + position] has the products of input positions [first, first + count).
+// tap) * count + position] contains the products of input positions [first, first + count).
 static void NAME(scatter)(const conv_job *job, const ELEMENT *column, int64_t first, int64_t count, ELEMENT *y)
 {
     const int64_t width = job->in[2];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Connectionist temporal classification: the negative log-likelihood of a sequence of labels under all its alignments
 // with the frames. It is computed by the forward recursion over the labels, with blanks between them. The recursion
-// fills the table alpha, which has a logarithm of a probability for each frame and position.
+// fills the table alpha, which contains a logarithm of a probability for each frame and position.
 #include <math.h>
 
 #include "ir/tensor.h"
@@ -180,8 +180,8 @@ static int64_t label_at(const ctc *c, const int64_t *target, int64_t s)
     return s % 2 == 0 ? c->blank : target[s / 2];
 }
 
-// Computes a row of alpha from the previous row, in floats, several positions at a time. logs has the log-probabilities
-// of the frame's labels.
+// Computes a row of alpha from the previous row, in floats, several positions at a time. logs contains the
+// log-probabilities of the frame's labels.
 static void next_row(const taper_vector_entry *v, const ctc *c, const int64_t *target, const float *logs,
                      const float *before, int64_t places, float *now)
 {

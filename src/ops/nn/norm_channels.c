@@ -33,7 +33,7 @@ static void join(moments *all, double have, double mean, double squares, double 
     all->squares += squares + apart * apart * (have / total * count);
 }
 
-// Adds a block of pixels and channels to *all, which has the moments of `have` earlier pixels.
+// Adds a block of pixels and channels to *all, which contains the moments of `have` earlier pixels.
 static void add_block(const channels_job *job, const float *x, size_t pixels, size_t channels, double have,
                       moments *all)
 {

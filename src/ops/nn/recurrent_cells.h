@@ -10,8 +10,8 @@
 // Computes h = tanh(gates), or h = max(gates, 0).
 void taper_plain_cell(const taper_vector_entry *vector, bool relu, size_t count, const float *gates, float *h);
 // Updates rows of states. A row of gates has `hidden` units per gate, one gate after the other; the function overwrites
-// it. For GRU, of_state has the parts of all gates that come from the state; for other cells the gates already contain
-// these parts.
+// it. For GRU, of_state contains the parts of all gates that come from the state; for other cells the gates already
+// contain these parts.
 void taper_rnn_cells(const taper_vector_entry *vector, taper_rnn_kind kind, int64_t rows, int64_t hidden, float *gates,
                      const float *of_state, float *c, float *h);
 

@@ -29,13 +29,13 @@ typedef struct taper_linear_i8 {
 // Fills the other members of a job whose call, params and relu are set. Returns false if the reference code must
 // compute the job.
 bool taper_linear_i8_describe(taper_linear_i8 *job, size_t rows);
-// Computes y from x, which has bytes with the job's scale and zero point. Returns TAPER_DECLINED, with nothing written,
-// if the reference code must compute y.
+// Computes y from x, which consists of bytes with the job's scale and zero point. Returns TAPER_DECLINED, with nothing
+// written, if the reference code must compute y.
 TAPER_MUST_USE taper_status taper_linear_i8_run(taper_linear_i8 *job);
 // Chooses the job's scale and zero point for rows of floats. Returns TAPER_DECLINED if an element is NaN.
 TAPER_MUST_USE taper_status taper_linear_i8_choose(taper_linear_i8 *job, const float *x);
-// Quantizes rows of floats with the job's scale and zero point, and computes y. held has kernels that first clamp the
-// floats to the range, for rows that may contain infinities; NULL if there are no infinities.
+// Quantizes rows of floats with the job's scale and zero point, and computes y. held is the entry of the kernels that
+// first clamp the floats to the range, for rows that may contain infinities; NULL if there are no infinities.
 TAPER_MUST_USE taper_status taper_linear_i8_run_floats(taper_linear_i8 *job, const float *x,
                                                        const taper_vector_entry *held);
 

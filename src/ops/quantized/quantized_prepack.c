@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Makes packed parameters from weights at run time, and reads them back. The weights are not rearranged: the object has
-// the weight as PyTorch would return it, in a state of the last version (quantized_params.h).
+// Makes packed parameters from weights at run time, and reads them back. The weights are not rearranged: the object
+// contains the weight as PyTorch would return it, in a state of the last version (quantized_params.h).
 #include "base/half.h"
 #include "ir/tensor.h"
 #include "ops/call/call.h"

@@ -164,7 +164,7 @@ static float hyperbolic_tangent(const taper_q_map *map, float x)
     return tanhf(x);
 }
 
-static float elu(const taper_q_map *map, float x) // map->p has alpha, scale and input_scale
+static float elu(const taper_q_map *map, float x) // map->p contains alpha, scale and input_scale
 {
     return x >= 0 ? x * map->p[1] : expm1f(x * map->p[2]) * map->p[0] * map->p[1];
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Discrete Fourier transforms of many lines of the same length. A plan has the factors and the roots of unity of one
-// length, in the transform's precision. It also has the buffers for a group of lines, which are computed side by side
-// as lanes. A plan is made for one call and freed at its end. The operators are in fft.c and stft.c.
+// Discrete Fourier transforms of many lines of the same length. A plan contains the factors and the roots of unity of
+// one length, in the transform's precision. It also contains the buffers for a group of lines, which are computed side
+// by side as lanes. A plan is made for one call and freed at its end. The operators are in fft.c and stft.c.
 #ifndef TAPER_OPS_FFT_PLAN_H
 #define TAPER_OPS_FFT_PLAN_H
 

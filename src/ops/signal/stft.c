@@ -208,7 +208,7 @@ static taper_status transform_complex(taper_run *run, const taper_frames *f, con
 }
 
 // Turns batch x frames x bins into batch x bins x frames, by changing the strides. The batch is removed unless
-// `batched` is set. If `parts` is set, a last dimension has the real and imaginary parts. The tensor must be new,
+// `batched` is set. If `parts` is set, a last dimension contains the real and imaginary parts. The tensor must be new,
 // because its own members change.
 static void turn_result(taper_tensor *out, bool batched, bool parts)
 {

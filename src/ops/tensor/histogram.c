@@ -332,7 +332,7 @@ static taper_status ret_pair(taper_call *call, const histogram *h)
     return taper_ret_tensor(call, 1, h->edges[0]);
 }
 
-// Reads (self, bins, *, weight, density), where bins has the edges, and sets both results.
+// Reads (self, bins, *, weight, density), where bins contains the edges, and sets both results.
 TAPER_KERNEL(taper_op_histogram_edges)
 {
     histogram h;

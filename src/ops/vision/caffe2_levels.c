@@ -12,8 +12,8 @@
 // of levels in an input.
 enum { REGION = 5, LEVELS = 4, MOST_LEVELS = 64 };
 
-// Collects the best regions of all levels. input_list has the regions of each level, then the scores of each level.
-// *regions is a new tensor, which the caller releases.
+// Collects the best regions of all levels. input_list contains the regions of each level, then the scores of each
+// level. *regions is a new tensor, which the caller releases.
 static taper_status collect(taper_call *call, size_t level_at, size_t most_at, taper_box_scratch *scratch,
                             taper_tensor **regions)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// One step of a recurrent network, for four hidden numbers of one row. The gates are sums of two products, of the input
-// and of the previous state, in PyTorch's order. MODE 0 is LSTM (i, f, g, o), which writes h, and c at c_out. MODE 1 is
-// GRU (r, z, n). The third input is the previous c for LSTM, and the previous h for GRU.
+// One step of a recurrent network, for four elements of the hidden state of one row. The gates are sums of two
+// products, of the input and of the previous state, in PyTorch's order. MODE 0 is LSTM (i, f, g, o), which writes h,
+// and c at c_out. MODE 1 is GRU (r, z, n). The third input is the previous c for LSTM, and the previous h for GRU.
 #version 450
 #define OPERAND_E(i) vec4(0.0)
 #define OPERAND_F(i) vec4(0.0)

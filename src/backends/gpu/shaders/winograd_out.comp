@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Transforms the 36 products of four channels into 4 x 4 results, with bias and steps.
+// Transforms the 36 products of four channels into 4 x 4 results, adds the bias and applies the steps.
 #version 450
 #extension GL_EXT_control_flow_attributes : require
 #define OPERAND_E(i) LOAD_3(i)

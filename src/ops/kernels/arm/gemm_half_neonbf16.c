@@ -57,7 +57,7 @@ static void round_rows(block *b, size_t mr, const float *const *rows, size_t dep
 
 // ---- tiles of the result
 
-// The addresses of a tile's columns. `from` has the initial sums: the bias (stride 0) or C.
+// The addresses of a tile's columns. `from` points to the initial sums: the bias (stride 0) or C.
 typedef struct places {
     const float *from;
     size_t from_stride;
