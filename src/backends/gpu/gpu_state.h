@@ -37,8 +37,8 @@ typedef struct taper_gpu_state {
     taper_mutex *make_lock; // ensures that one pipeline is made at a time; may be locked with or without `lock` held
     struct taper_gpu_weights *weights;
     size_t pipeline_count, weight_count;
-    uint64_t shaders_hash;             // hash of all shaders for the graphics interface
-    size_t kept_bytes;                 // number of bytes of compiled code in the kept file (gpu_kept.h)
+    uint64_t shaders_hash; // hash of all shaders for the graphics interface
+    size_t kept_bytes;     // number of bytes of compiled code in the file in the cache directory (gpu_kept.h)
     uint64_t passed[TAPER_GPU_PASSED]; // hashes of recordings whose results were correct (gpu_check.c); 0 for none
     size_t passed_count;
     size_t tries; // number of recordings whose first results do not exist yet

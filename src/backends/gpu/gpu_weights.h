@@ -8,7 +8,7 @@
 #include "ir/tensor_def.h"
 
 // The source of constants. A constant keeps its address while packed weights of it exist, so the address of its bytes
-// identifies the constant.
+// identifies the constant. A key has at most TAPER_GPU_KEY_TENSORS tensors and TAPER_GPU_KEY_NUMBERS numbers.
 enum { TAPER_GPU_KEY_TENSORS = 8, TAPER_GPU_KEY_NUMBERS = 13 };
 typedef struct taper_gpu_key {
     const taper_tensor *tensors[TAPER_GPU_KEY_TENSORS]; // source tensors; NULL if unused

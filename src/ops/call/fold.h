@@ -7,7 +7,7 @@
 
 // Computes the result of a pure operator on numbers, strings, None and frozen lists. Returns false if the operator must
 // run in each run: the result would be a tensor, a container or a long string, or the operator raises. *result receives
-// a reference to a value on `heap`.
+// a reference to a value on `heap`. TAPER_FOLD_INPUTS: largest number of arguments of a folded operator.
 enum { TAPER_FOLD_INPUTS = 16 };
 bool taper_fold(taper_registry *registry, taper_heap *heap, const taper_op *op, const taper_schema *schema,
                 taper_val *args, size_t count, taper_val *result);

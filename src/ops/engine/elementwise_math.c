@@ -218,9 +218,9 @@ static double gamma_fraction(double a, double x, double enough)
     return top / bottom * gamma_prefactor(a, x);
 }
 
-// Computes the lower (sign -1) or upper (sign 1) incomplete gamma function for large a, by Temme's uniform expansion.
-// For such a, the series and the continued fraction take about sqrt(a) steps, and their prefactor loses digits because
-// its exponent is large.
+// Computes the lower (sign -1) or upper (sign 1) incomplete gamma function for `a` of at least LARGE, by Temme's
+// uniform expansion. For such a, the series and the continued fraction take about sqrt(a) steps, and their prefactor
+// loses digits because its exponent is large.
 enum { LARGE = 10000 };
 static double gamma_large(double a, double x, double sign)
 {

@@ -67,7 +67,7 @@ TAPER_STEPS_KERNEL(taper_op_cholesky_solve_steps)
     return taper_steps_ret(s, 0, TAPER_STEP(s, aten_linalg_solve, factored(s, &s->args[1], is_upper), &s->args[0]));
 }
 
-// ---- general systems
+// ---- triangular and general systems
 
 TAPER_STEPS_KERNEL(taper_op_solve_triangular_gradients)
 {

@@ -388,15 +388,17 @@ typedef void taper_norm_u8(size_t n, const uint8_t *x, const float *weight, cons
                            const taper_norm_numbers *p, uint8_t *y);
 
 // Computes rows of a product with a panel: c[r][j] is the sum over p < k of a[r][p] * panel[p * 8 + j], for at most
-// eight columns j. The panel has eight columns even if fewer are written. The steps of `a` are in elements and may be
-// any numbers. The elements of a row of c are contiguous. If `add` is true, the sums are added to c.
+// TAPER_BLOCK_COLUMNS (eight) columns j. The panel has eight columns even if fewer are written. The steps of `a` are in
+// elements and may be any numbers. The elements of a row of c are contiguous. If `add` is true, the sums are added to
+// c.
 enum { TAPER_BLOCK_COLUMNS = 8 };
 typedef void taper_block_f32(size_t rows, size_t columns, size_t k, const float *a, int64_t a_row, int64_t a_column,
                              const float *panel, float *c, int64_t c_row, bool add);
 typedef void taper_block_f64(size_t rows, size_t columns, size_t k, const double *a, int64_t a_row, int64_t a_column,
                              const double *panel, double *c, int64_t c_row, bool add);
 
-// Computes a tile of a product: sums[r][c] of 4 rows by 8 columns is the sum over p < k of a[p * 4 + r] * b[p * 8 + c].
+// Computes a tile of a product: sums[r][c] of TAPER_TILE_ROWS (4) rows by TAPER_TILE_COLUMNS (8) columns is the sum
+// over p < k of a[p * 4 + r] * b[p * 8 + c].
 enum { TAPER_TILE_ROWS = 4, TAPER_TILE_COLUMNS = 8 };
 typedef void taper_tile_u64(const uint64_t *a, const uint64_t *b, int64_t k, uint64_t *sums);
 

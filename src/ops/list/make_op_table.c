@@ -436,7 +436,7 @@ int main(int argc, char **argv)
         }
         printf("{%zu, %u, %u, %u, %u},\n", text_start[i], kernels[i], params[i], row_number[next - 1], facts[i]);
     }
-    // The entry after the rows contains the facts of the host's operators
+    // The entry after the rows contains the facts of the host's operators.
     printf("{0, 0, 0, 0, %u}};\n", facts[row_count]);
     print_rare("other_works", works, row_number);
     print_rare("on_quantized", quantized, NULL);

@@ -65,9 +65,9 @@ inline taper_pool_window taper_pool_window_at(const taper_pool_axis *axis, int64
     return window;
 }
 
-// Charges the work of a long window to the run. Call this in each step of the innermost loop over a window of `window`
-// positions, for step k of taps. For shorter windows the loop over windows charges the run, with taper_pool_work.
-// Returns false if the loop must stop.
+// Charges the work of a window of more than TAPER_LONG_WINDOW positions to the run. Call this in each step of the
+// innermost loop over a window of `window` positions, for step k of taps. For shorter windows the loop over windows
+// charges the run, with taper_pool_work. Returns false if the loop must stop.
 enum { TAPER_LONG_WINDOW = 4096 };
 static inline bool taper_pool_goes_on(taper_run *run, int64_t window, int64_t k, int64_t taps, int64_t channels)
 {
