@@ -43,7 +43,7 @@ typedef NS_ERROR_ENUM(TPRErrorDomain, TPRError){
     TPRErrorArgument = 1,    // an argument is wrong; the message names it
     TPRErrorFile = 2,        // the model file is damaged, has another format or could not be read
     TPRErrorUnsupported = 3, // the model is valid, but not supported here
-    TPRErrorResource = 4,    // memory or a limit ran out
+    TPRErrorResource = 4,    // memory ran out, or a limit was reached
     TPRErrorDevice = 5,      // an accelerator failed
     TPRErrorRaised = 6,      // the model raised an exception; the message is its text
     TPRErrorCancelled = 7,   // -cancel was called

@@ -5,9 +5,9 @@
 // the schemas as in torchgen/api/cpp.py. dtype, layout, device and pin_memory together become a TensorOptions, or four
 // arguments. An operator that writes to `out` becomes name_out(out, …) with defaults and name_outf(…, out) without.
 //
-// An operator without tensors has no function. An operator that changes `self` is a method. Any other operator with a
-// `self` is a function and a method, unless its name begins with the prefix of a family of functions. All other
-// operators are functions. Rows of the list with CPP() override these rules.
+// Which functions are made: an operator without tensors has no function. An operator that changes `self` is a method.
+// Any other operator with a `self` is a function and a method, unless its name begins with the prefix of a family of
+// functions. All other operators are functions. Rows of the list with CPP() override these rules.
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

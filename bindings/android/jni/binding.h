@@ -48,7 +48,7 @@ void binding_no_error(JNIEnv *env);
 // message, or NULL if there is none.
 void binding_throw_status(JNIEnv *env, taper_status status, const taper_error *error, const char *before);
 
-// ---- text (text.c)
+// ---- strings (text.c)
 
 // Returns the UTF-8 of a string, which the caller frees. Invalid Unicode becomes U+FFFD. If `string` is NULL, the
 // exception names `name`. Returns NULL with an exception pending on failure.
@@ -60,7 +60,7 @@ jstring binding_string(JNIEnv *env, const char *text, size_t length);
 typedef struct binding_module binding_module;
 taper_context *binding_module_context(const binding_module *module);
 
-// ---- values (value_in.c, value_out.c, tensor.c)
+// ---- conversion of values (value_in.c, value_out.c, tensor.c)
 
 // The values of IValue.TYPE_CODE_….
 typedef enum binding_code {

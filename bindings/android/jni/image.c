@@ -3,7 +3,8 @@
 // needs a division.
 #include "image.h"
 
-enum { TABLE = 256, FEW = 1024 }; // FEW: with fewer pixels the table costs more than it saves
+// TABLE: number of colours in the table; FEW: with fewer pixels than this, the table costs more than it saves.
+enum { TABLE = 256, FEW = 1024 };
 
 // ---- bitmaps
 
@@ -102,7 +103,7 @@ static inline float normal(int32_t colour, float mean255, float std255)
     return ((float)colour - mean255) / std255;
 }
 
-// The row of the image from which row y of the tensor is computed.
+// The pixels of the image from which row y of the tensor is computed.
 typedef struct row {
     const uint8_t *y, *u, *v;
 } row;

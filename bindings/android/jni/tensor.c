@@ -102,7 +102,7 @@ taper_value *binding_tensor_in(JNIEnv *env, taper_context *context, jobject tens
     return value;
 }
 
-// ---- results
+// ---- tensors that become results in Java
 
 static bool is_dense(const taper_tensor_info *info, int format)
 {

@@ -142,8 +142,8 @@ static taper_value *list_in(JNIEnv *env, taper_context *context, jobject value, 
                           : code == CODE_LONG_LIST   ? "int"
                           : code == CODE_DOUBLE_LIST ? "float"
                           : code == CODE_TENSOR_LIST ? "Tensor"
-                                                     // NULL: the method's declared type decides the type of the list,
-                                                     // even if the list is empty.
+                                                     // With NULL, the type that the method declares decides the type of
+                                                     // the list, even if the list is empty.
                                                      : NULL;
     taper_error *error = taper_error_create();
     taper_value *list;

@@ -163,7 +163,7 @@ PyObject *binding_model_graph(PyObject *self, PyObject *args)
     return text;
 }
 
-// ---- runs
+// ---- time and memory of runs
 
 PyObject *binding_model_memory(PyObject *self, PyObject *unused)
 {

@@ -16,7 +16,7 @@
 // millisecond. If neither this handler nor the handler before it is installed, other code handles SIGINT and may still
 // call this handler.
 
-enum { LOOK = 1000000 }; // interval in nanoseconds
+enum { LOOK = 1000000 }; // LOOK: interval between two checks, in nanoseconds
 
 // A signal handler has no user argument, so this is global. Only the main thread's run is stored here.
 static _Atomic(taper_session *) running;

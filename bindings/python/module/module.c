@@ -124,7 +124,7 @@ static bool find_signals(binding_state *state)
 static int execute(PyObject *module)
 {
     binding_state *const state = PyModule_GetState(module);
-    // Released objects are returned to one interpreter only.
+    // The module is refused in other interpreters, because released objects are returned to the main interpreter only.
     if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
         PyErr_SetString(PyExc_ImportError, "taper works in Python's main interpreter only, not in subinterpreters");
         return -1;

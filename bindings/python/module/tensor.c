@@ -279,7 +279,7 @@ static PyObject *element(PyObject *object, PyObject *place)
 
 // ---- operators
 
-// Calls an operator on the tensor. number: its second argument, or NULL if it has none.
+// Calls an operator on the tensor. number: the second argument of the operator, or NULL if the operator has none.
 static PyObject *call(PyObject *object, const char *name, const int64_t *number)
 {
     binding_tensor *const self = tensor_of(object);

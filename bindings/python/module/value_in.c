@@ -308,7 +308,7 @@ static PyObject *scalar_of(PyObject *object)
     return number;
 }
 
-// ---- by type
+// ---- conversion by the declared type
 
 static taper_value *refuse(PyObject *object, const taper_type *type)
 {

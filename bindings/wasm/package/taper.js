@@ -256,9 +256,9 @@ class Runtime {
         }
     }
 
-    // Calls f() one level of nesting deeper in a value. An array may contain one array twice on each level, so the
-    // number of visits could grow exponentially. MOST_ITEMS limits the visits below the first level of inputs and
-    // results.
+    // Calls f(), which converts the items of a container one level of nesting deeper. An array may contain one array
+    // twice on each level, so the number of visits could grow exponentially. MOST_ITEMS limits the visits below the
+    // first level of inputs and results.
     deeper(f) {
         if (this.depth++ === 0) {
             this.left = MOST_ITEMS;

@@ -38,7 +38,7 @@ function knownDtype(dtype) {
     return dtypes[dtype];
 }
 
-/** Returns {data, sizes, dtype} of a tensor, with a copy of the sizes. Throws an error if they do not fit together. */
+/** Returns {data, sizes, dtype} of a tensor, with a copy of the sizes. Throws if these do not fit together. */
 export function checked(data, given, dtype) {
     const {array, parts} = knownDtype(dtype), sizes = Array.from(given);
     const clamped = data instanceof Uint8ClampedArray && array === Uint8Array;

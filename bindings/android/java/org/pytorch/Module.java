@@ -45,7 +45,7 @@ public class Module implements AutoCloseable {
   /**
    * Loads a model from a part of an open file, as described by an AssetFileDescriptor.
    *
-   * @param length in bytes; 0 for the rest of the file
+   * @param length number of bytes; 0 for the rest of the file
    */
   public static Module loadFrom(final FileDescriptor descriptor, final long offset, final long length) {
     return new Module(new NativePeer(descriptor, offset, length, Device.CPU));

@@ -11,7 +11,8 @@ import java.lang.ref.ReferenceQueue;
 final class Reclaimer extends PhantomReference<Object> {
   /** The native memory kept by the objects of one kind. Guarded by LOCK. */
   private static final class Account {
-    // Bytes that may be kept before the first collection is requested, without the bytes that isMuch() adds.
+    // The number of bytes that may be kept before the first collection is requested. isMuch() adds further bytes to
+    // this limit.
     final long slack;
     // isMuch() adds the larger of two numbers of bytes: `most` objects of the largest size seen so far, or 32 such
     // objects but at most `room` bytes.

@@ -12,8 +12,9 @@
 namespace c10
 {
 
-// Functions are templates, so that only programs that call them compile them. Two values may share memory if they have
-// a set of memory in common. The set "*" stands for all memory.
+// Functions are templates, so that only programs that call them compile them. An AliasInfo lists sets of memory by
+// their names ("a", "b"). Two values may share memory if their lists have a name in common. The name "*" stands for all
+// memory.
 class AliasInfo
 {
   public:

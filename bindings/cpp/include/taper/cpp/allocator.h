@@ -76,12 +76,12 @@ class DataPtr
     {
         return context_.get_deleter();
     }
-    // Returns the context, or nullptr if the deleter is not the expected one.
+    // Returns the context, or nullptr if the deleter is not `expected`.
     template <class T> T *cast_context(DeleterFnPtr expected) const
     {
         return get_deleter() == expected ? static_cast<T *>(get_context()) : nullptr;
     }
-    // Replaces the deleter if it is the expected one. Returns true if the deleter was replaced.
+    // Replaces the deleter if it is `expected`. Returns true if the deleter was replaced.
     bool compare_exchange_deleter(DeleterFnPtr expected, DeleterFnPtr replacement)
     {
         if (get_deleter() != expected) {
@@ -135,7 +135,7 @@ struct Allocator {
     }
 };
 
-// The context of a DataPtr whose memory a function frees.
+// The context of a DataPtr whose memory is freed by a std::function.
 struct InefficientStdFunctionContext {
     std::unique_ptr<void, std::function<void(void *)>> ptr_;
     InefficientStdFunctionContext(std::unique_ptr<void, std::function<void(void *)>> &&ptr) : ptr_(std::move(ptr))

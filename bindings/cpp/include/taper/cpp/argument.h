@@ -85,7 +85,7 @@ class Argument
         alias_ = std::move(text);
         alias_info_.reset();
     }
-    // Returns the content of the mark, or null if there is no mark. The result is valid as long as the argument.
+    // Returns the content of the mark, or null if there is no mark. The result is valid as long as the argument exists.
     template <class Info = AliasInfo> const Info *alias_info() const
     {
         if (!alias_.empty() && alias_info_ == nullptr) {

@@ -57,7 +57,8 @@ template <class T> class ArrayRef final
     template <size_t N> constexpr ArrayRef(const T (&all)[N]) : data_(all), size_(N)
     {
     }
-    // Use this constructor only for arguments, because the list is destroyed at the end of the full expression.
+    // Use this constructor only for arguments of calls, because the list is destroyed at the end of the full
+    // expression.
     ArrayRef(const std::initializer_list<T> &all)
         : data_(std::begin(all) == std::end(all) ? nullptr : std::begin(all)), size_(all.size())
     {

@@ -93,7 +93,8 @@ class Arguments
   private:
     enum { most_results = 16 };
 
-    // Makes operators draw from another generator than the default one, for the duration of a call.
+    // Makes operators draw random numbers from the given generator instead of the default generator, for the duration
+    // of a call.
     class Drawing
     {
       public:
@@ -328,7 +329,7 @@ class Arguments
     {
         take(text != nullptr ? make(taper_value_string, text->data(), text->size()) : nullptr);
     }
-    // Adds a dtype, layout or memory format, which operators take as a number.
+    // Adds a dtype, layout or memory format, which operators take as an int.
     template <class T> void named(const T *what)
     {
         const int64_t number = what != nullptr ? static_cast<int64_t>(*what) : 0;

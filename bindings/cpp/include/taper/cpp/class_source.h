@@ -67,8 +67,8 @@ template <class Table> class ClassReader
             at = line(at);
         }
     }
-    // Returns the module of a source, such as "__torch__.a" for the record "code/__torch__/a.py", or "" if the record
-    // is no source.
+    // Returns the module of a source, such as "__torch__.a" for the archive's record "code/__torch__/a.py". Returns ""
+    // if the record is not a source.
     static std::string prefix_of(const std::string &record)
     {
         if (record.size() <= 8 || record.compare(0, 5, "code/") != 0 ||

@@ -20,7 +20,7 @@ class CustomClassHolder : public c10::ivalue::Foreign
 
 namespace detail
 {
-// The names of registered classes, by their type in C++.
+// The names of registered classes. The key of a name is the type of the class in C++.
 struct ClassNames {
     std::mutex lock;
     std::map<std::type_index, std::string> all;

@@ -357,7 +357,7 @@ template <class Input, class Output = Input> class Lambda : public Transform<Inp
 template <class T, class Batch = std::vector<T>> using Collation = BatchTransform<Batch, T>;
 template <class T, class Batch = std::vector<T>> using Collate = BatchLambda<Batch, T>;
 
-// Stacks the examples of a batch to one example, whose tensors have an additional first dimension.
+// Stacks the examples of a batch into one example, whose tensors have an additional first dimension.
 template <class T = Example<>> struct Stack;
 template <> struct Stack<Example<>> : public Collation<Example<>> {
     Example<> apply_batch(std::vector<Example<>> examples) override

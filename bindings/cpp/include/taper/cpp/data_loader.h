@@ -70,7 +70,7 @@ struct BatchSize : public CustomBatchRequest {
     size_t size_;
 };
 
-// A sampler whose constructor has the parameters that follow.
+// Defines a sampler. The last parameters of the macro are the parameters of the sampler's constructor.
 #define TAPER_CPP_SAMPLER(name, Request, ...)                                                                          \
     class name : public Sampler<Request>                                                                               \
     {                                                                                                                  \
@@ -150,7 +150,7 @@ template <class Set, class Batch, class BatchRequest> class DataLoaderBase
     using BatchType = Batch;
     using BatchRequestType = BatchRequest;
 
-    // name: the class that the error names.
+    // name: the class that is named in the error.
     explicit DataLoaderBase(const DataLoaderOptions &options, std::unique_ptr<Set> = nullptr,
                             const char *name = "DataLoaderBase")
         : options_(options)

@@ -57,7 +57,7 @@ namespace at
 using c10::get_default_dtype;
 using c10::set_default_dtype;
 
-// The marks that PyTorch gives operators.
+// The tags with which PyTorch describes operators.
 enum class Tag {
     data_dependent_output,
     dynamic_output_shape,

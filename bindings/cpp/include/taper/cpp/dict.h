@@ -277,7 +277,8 @@ template <class K, class V> class Dict final
         taper::cpp::call_operator(taper::cpp::operator_named(operator_for("aten::_set_item.", at_key)),
                                   {value_, at_key.handle(), IValue(value).handle()});
     }
-    // Splits a type such as "Dict[str, List[int]]". The name of a key type contains no comma.
+    // Returns the key type and the value type of a dict type such as "Dict[str, List[int]]". The name of a key type
+    // contains no comma.
     std::pair<TypePtr, TypePtr> types() const
     {
         const std::string text = IValue(value_).type()->annotation_str();

@@ -9,8 +9,8 @@ namespace c10
 {
 
 // The keys that apps use. All tensors are on the CPU here. A call with a quantized tensor looks for QuantizedCPU first.
-// All calls then look for CPU, the keys for all devices, and the autograd keys. Functions of other keys are stored and
-// never called.
+// All calls then look for CPU, the keys for all devices, and the autograd keys. Functions that an app registers for any
+// other key are stored and never called.
 #define TAPER_CPP_DISPATCH_KEYS(row)                                                                                   \
     row(Undefined) row(CPU) row(CUDA) row(HIP) row(XLA) row(MPS) row(Meta) row(Metal) row(Vulkan) row(MkldnnCPU)       \
         row(QuantizedCPU) row(QuantizedCUDA) row(SparseCPU) row(SparseCUDA) row(SparseCsrCPU) row(NestedTensorCPU)     \

@@ -178,7 +178,7 @@ template <class R, class... Args> class TypedOperatorHandle<R(Args...)> final : 
     }
 };
 
-// An operator that returns one of its arguments by reference.
+// The handle of an operator that returns one of its arguments by reference.
 template <class... Args> class TypedOperatorHandle<at::Tensor &(Args...)> final : public OperatorHandle
 {
   public:
@@ -352,7 +352,7 @@ inline std::vector<Symbol> findSimilarOperators(Symbol name)
         for (size_t i = 0; i <= other.size(); i++) {
             row[i] = i;
         }
-        for (size_t i = 0; i < wanted.size(); i++) { // the Levenshtein distance
+        for (size_t i = 0; i < wanted.size(); i++) { // computes the Levenshtein distance of the two names
             next[0] = i + 1;
             for (size_t j = 0; j < other.size(); j++) {
                 next[j + 1] = std::min({row[j + 1] + 1, next[j] + 1, row[j] + (wanted[i] != other[j] ? 1 : 0)});

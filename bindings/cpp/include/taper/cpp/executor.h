@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// The switches of libtorch's graph executor and fusers. They keep what programs set, and have no other effect: modules
-// are optimized when they are loaded.
+// The switches of libtorch's graph executor and fusers. A switch returns the value that the program has set, and has no
+// other effect: modules are optimized when they are loaded.
 #ifndef TAPER_CPP_EXECUTOR_H
 #define TAPER_CPP_EXECUTOR_H
 

@@ -86,7 +86,7 @@ template <class... T> struct SchemaType<std::tuple<T...>> {
 // The types of a schema. Names, defaults and annotations are parsed by the library.
 struct Signature {
     std::vector<std::string> arguments, results;
-    std::vector<bool> written; // one for each argument of a function: true for Tensor &
+    std::vector<bool> written; // for each argument of the function: true if its type is Tensor &
 };
 
 // The types of a function's results: one for each item of a tuple, none for void.
@@ -159,7 +159,7 @@ class SchemaText
             at_++;
         }
     }
-    // Skips a bracket and everything up to its partner. Brackets inside quotes do not count.
+    // Skips an opening bracket and everything up to its closing bracket. Brackets inside quotes do not count.
     void skip_brackets()
     {
         int depth = 0;
@@ -180,7 +180,7 @@ class SchemaText
         }
         at_++;
     }
-    // Returns the types inside these brackets. rest: true if names and defaults may follow the types.
+    // Returns the types in the brackets that begin here. rest: true if names and defaults may follow the types.
     std::vector<std::string> types(bool rest)
     {
         std::vector<std::string> all;

@@ -201,8 +201,8 @@ template <class T> std::vector<T> futures_of(const List<T> &all)
 }
 } // namespace impl
 
-// Returns a future with the list of these futures, completed when all of them are. If futures fail, the new future has
-// the error of one of them.
+// Returns a future whose value is the list of the given futures. The new future is completed when all given futures are
+// completed. If some of them fail, the new future has the error of one of them.
 template <class Futures> intrusive_ptr<ivalue::Future> collectAll(const Futures &list)
 {
     const std::vector<intrusive_ptr<ivalue::Future>> futures = impl::futures_of(list);

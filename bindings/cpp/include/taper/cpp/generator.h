@@ -71,8 +71,8 @@ class GeneratorState
     std::mutex mutex_;
 };
 
-// The default generator. It exists until static objects are destroyed. Operators that are called after its destruction
-// use their own generators.
+// The default generator. It exists until static objects are destroyed. An operator that is called after the destruction
+// of the default generator uses a generator of its own.
 class DefaultGenerator
 {
   public:

@@ -54,7 +54,8 @@ inline uint16_t float_to_half(float value)
         const uint32_t rounded = bits + 0x0fffU + ((bits >> 13) & 1U);
         return static_cast<uint16_t>(sign | ((rounded - 0x38000000U) >> 13));
     }
-    // The sum with 0.5 has the multiples of 2^-24 in its last bits, rounded by the processor.
+    // After 0.5 is added, the last bits of the sum count multiples of 2^-24: the processor has rounded the number to a
+    // subnormal half.
     return static_cast<uint16_t>(sign | (float_bits(bits_float(bits) + 0.5F) - 0x3f000000U));
 }
 inline float bfloat16_to_float(uint16_t half)

@@ -36,7 +36,7 @@ inline taper_context *context()
         }
         std::atomic<taper_context *> context;
     };
-    static Made made; // if the constructor throws, the next call tries again
+    static Made made; // if the constructor throws, the next call of context() tries again
     return made.context.load(std::memory_order_acquire);
 }
 

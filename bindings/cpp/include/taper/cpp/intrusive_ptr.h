@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-// intrusive_ptr: a shared reference to an object that contains its reference count; weak_intrusive_ptr, which does not
-// keep the object.
+// intrusive_ptr: a shared reference to an object that contains its reference count; weak_intrusive_ptr, a reference
+// that does not keep the object alive.
 #ifndef TAPER_CPP_INTRUSIVE_PTR_H
 #define TAPER_CPP_INTRUSIVE_PTR_H
 
@@ -240,7 +240,7 @@ template <class T> class weak_intrusive_ptr
     {
         return use_count() == 0;
     }
-    // Returns a reference, or none if the object is gone.
+    // Returns a strong reference, or an empty intrusive_ptr if the object is destroyed.
     intrusive_ptr<T> lock() const noexcept
     {
         return target_ != nullptr && target_->retain_if_alive() ? intrusive_ptr<T>::reclaim(target_)

@@ -325,7 +325,7 @@ struct IValue final {
         return kind < sizeof names / sizeof names[0] ? names[kind] : "InvalidTag";
     }
 
-    // ---- contents; functions throw for another kind
+    // ---- contents of the value; toX() throws if the value is not of the kind X
 
     at::Tensor &toTensor() &
     {
@@ -461,7 +461,7 @@ struct IValue final {
     // is not T. Defined in custom_class.h.
     template <class T> intrusive_ptr<T> toCustomClass() const;
     intrusive_ptr<torch::CustomClassHolder> toCapsule() const;
-    // The results of both functions are valid as long as the IValue.
+    // The references that both functions return are valid as long as the IValue exists.
     const std::string &toStringRef() const;
     string_view toStringView() const
     {
@@ -501,7 +501,7 @@ struct IValue final {
         return isNone() ? optional<T>() : optional<T>(to<T>());
     }
 
-    // Returns true for the same value: equal numbers, or two references to one string, tensor, container or object.
+    // Returns true if the two values are equal numbers, or references to one string, tensor, container or object.
     bool is(const IValue &other) const;
     bool isSameIdentity(const IValue &other) const
     {
@@ -542,12 +542,12 @@ struct IValue final {
     };
     using HashAliasedIValues = std::unordered_set<IValue, HashAliasedIValue, CompAliasedIValues>;
     using HashAliasedIValueMap = std::unordered_map<IValue, IValue, HashAliasedIValue, CompAliasedIValues>;
-    // True if the two values, or what is inside them, share memory.
+    // True if the two values, or any values inside them, share memory.
     template <class Unused = void> bool overlaps(const IValue &other) const;
     // Inserts the value, and all values inside it that can be shared.
     template <class Values> void getSubValues(Values &values) const;
-    // Calls the function with the value and all that is inside it, but not with what is inside a value for which the
-    // function returned true.
+    // Calls the function with the value and all values inside it. If the function returns true for a value, it is not
+    // called with the values inside that value.
     void visit(const std::function<bool(const IValue &)> &visitor) const;
     // Writes the value as Python's repr does, except values that the function writes itself; the function then returns
     // true.

@@ -14,8 +14,8 @@ namespace jit
 {
 
 struct JITException : public std::runtime_error {
-    // python_class_name: for example "builtins.ValueError". original_msg: the text that the model gave, if `text`
-    // contains more than this.
+    // python_class_name: for example "builtins.ValueError". original_msg: the text that the model gave to the
+    // exception, if `text` contains more than this text.
     explicit JITException(const std::string &text, c10::optional<std::string> python_class_name = c10::nullopt,
                           c10::optional<std::string> original_msg = c10::nullopt)
         : std::runtime_error(text), class_name_(std::move(python_class_name)), original_(std::move(original_msg))

@@ -31,7 +31,7 @@ template <bool enabled> class SelectiveStr
   private:
     const char *text_;
 };
-// Library::class_ returns this for a class that is left out.
+// Library::class_ returns this object for a class that a selective build leaves out.
 struct ClassNotSelected {
     template <class... Args> ClassNotSelected &def(Args &&...)
     {
@@ -82,8 +82,8 @@ class CppFunction final
         };
         return made;
     }
-    // Makes the function for keys whose functions only pass calls on, such as the autograd keys. Taper never calls this
-    // function.
+    // Makes the CppFunction for dispatch keys whose functions only pass calls on to the next key, such as the autograd
+    // keys. Taper never calls this function.
     static CppFunction makeFallthrough()
     {
         CppFunction made;
@@ -209,7 +209,7 @@ class Library final
         }
         return *this;
     }
-    // These overloads take names and schemas that programs select. They do nothing for a SelectiveStr<false>.
+    // These overloads take a SelectiveStr, which is a name or a schema. They do nothing for a SelectiveStr<false>.
     Library &def(detail::SelectiveStr<false>) &
     {
         return *this;

@@ -35,7 +35,7 @@ template <class Base> class ModelOf final : public Base
         is_trained_ = taper_model_is_training(model_.get()) != 0;
     }
 
-    // ---- running
+    // ---- running methods
 
     c10::IValue run(const std::string &path, const char *method, const std::vector<c10::IValue> &inputs) override
     {
@@ -56,7 +56,7 @@ template <class Base> class ModelOf final : public Base
         has_run_ = true;
         const taper_status status = taper_session_run(session_.get(), method, all.data(), all.size(), &result, error);
         if (status == TAPER_ERROR_ARGUMENT) {
-            // This call adds advice to the error. If the call fails, the error is still complete.
+            // This call adds advice to the error of the run. If the call fails, the error is complete without advice.
             (void)!taper_session_advise(session_.get(), method, all.data(), all.size(), error);
         }
         error.check(status);
@@ -260,7 +260,7 @@ template <class Base> class ModelOf final : public Base
             }
         }
     }
-    // Returns a model with copies of the attributes, below `path`.
+    // Returns a model whose root is the module at `path`. The new model has copies of the attributes.
     std::shared_ptr<LoadedModel> copy(const std::string &path) override
     {
         if (!path.empty()) {
@@ -348,8 +348,8 @@ template <class Base> class ModelOf final : public Base
     {
         return owner_.load(std::memory_order_relaxed) == std::this_thread::get_id();
     }
-    // Locks the session. If an operator of the app calls the module that called it, the call throws, because it would
-    // otherwise wait forever.
+    // Locks the session. If a module calls an operator of the app and the operator calls this module, the second call
+    // throws, because it would otherwise wait forever.
     class Locked
     {
       public:
@@ -617,8 +617,8 @@ template <class Base> class ModelOf final : public Base
         return text;
     }
 
-    // Puts keyword arguments at their places in the method's schema, and fills missing places before them with
-    // defaults.
+    // Puts keyword arguments at their places in the method's schema, and fills the missing places before these
+    // arguments with defaults.
     void place(const std::string &path, const char *method, std::vector<c10::IValue> &inputs, const Kwargs &kwargs)
     {
         const c10::FunctionSchema all = schema(path, method);

@@ -64,7 +64,7 @@
 #define C10_DEPRECATED [[deprecated]]
 #define C10_DEPRECATED_MESSAGE(message) [[deprecated(message)]]
 
-// In libtorch these mark functions for the CPU and a GPU; here all functions are for the CPU.
+// In libtorch these macros mark functions for the CPU and a GPU; here all functions are for the CPU.
 #define C10_HOST
 #define C10_DEVICE
 #define C10_HOST_DEVICE

@@ -47,7 +47,7 @@ class Graph
     std::string text_;
 };
 
-// The module stays loaded as long as the method exists.
+// A method of a module. The module stays loaded as long as the Method exists.
 class Method
 {
   public:

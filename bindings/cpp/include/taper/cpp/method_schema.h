@@ -178,13 +178,14 @@ class FunctionSchema
         }
         return made;
     }
-    // Returns a copy, because the types of a schema's text are the real types here.
+    // Returns a copy of the schema: libtorch replaces each type by its real type, but here the types are the real types
+    // already.
     FunctionSchema cloneWithRealTypes(bool = true) const
     {
         return *this;
     }
-    // Returns true if functions of this schema may be used in place of functions of the other schema. as_method: the
-    // first argument is the object, and its types are not compared.
+    // Returns true if functions of this schema may be used in place of functions of the schema `other`. as_method: if
+    // true, the first argument is the object, whose type is not compared.
     bool isSubtypeOf(const FunctionSchema &other, bool as_method, std::ostream *why_not = nullptr) const
     {
         const size_t start = as_method ? 1 : 0;
@@ -206,7 +207,8 @@ class FunctionSchema
     bool canAliasTypeSetsAlias(const optional<AliasTypeSet> &a, const optional<AliasTypeSet> &b) const;
     template <class Unused = void>
     optional<AliasTypeSet> getAliasTypeSetContainedTypes(const optional<AliasTypeSet> &types) const;
-    // Returns this type, or the types inside it, whose values can share memory; nothing if there are none.
+    // Returns this type, or the types inside it, whose values can share memory. Returns nullopt if there are no such
+    // types.
     template <class Unused = void> optional<AliasTypeSet> mapTypeToAliasTypeSet(const TypePtr &type) const;
     bool isDefaultAliasAnalysisKind() const
     {

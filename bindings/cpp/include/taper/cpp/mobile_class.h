@@ -117,7 +117,7 @@ class Module : public Object
 
   private:
     std::unordered_map<std::string, std::string> metadata_;
-    std::shared_ptr<char> memory_; // memory of the app, kept as long as the module
+    std::shared_ptr<char> memory_; // memory of the app, kept as long as the module exists
 };
 using Method = ::torch::jit::Method;
 } // namespace mobile

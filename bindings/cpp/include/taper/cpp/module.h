@@ -85,7 +85,7 @@ class Module : public Object
     named_module_list named_children() const;
     module_list modules() const;
     named_module_list named_modules() const;
-    // Calls the function with the modules below this one, and then with this one.
+    // Calls the function with each module below this module, and then with this module.
     void apply(const std::function<void(Module &)> &function);
 
     void register_parameter(const std::string &name, at::Tensor value, bool is_buffer)
@@ -151,7 +151,7 @@ class Module : public Object
         to(dtype, non_blocking);
     }
 
-    // Keeps memory of the app as long as the module.
+    // Keeps memory of the app as long as the module exists.
     void set_delete_memory(std::shared_ptr<char> memory)
     {
         memory_ = std::move(memory);

@@ -64,7 +64,7 @@ using InterfaceTypePtr = std::shared_ptr<InterfaceType>;
 using FunctionTypePtr = std::shared_ptr<FunctionType>;
 using VarTypePtr = std::shared_ptr<VarType>;
 
-// The names of an enum, and their values. Only C++ code makes enums; values of models are never enums.
+// A name of an enum, and the value of this name. Only C++ code makes enums; values of models are never enums.
 using EnumNameValue = std::pair<std::string, IValue>;
 struct EnumType : public NamedType {
     static constexpr TypeKind Kind = TypeKind::EnumType;
@@ -122,7 +122,7 @@ using EnumTypePtr = std::shared_ptr<EnumType>;
 namespace ivalue
 {
 
-// One of the names of an enum, as a value.
+// One of the names of an enum, as an IValue can hold it.
 class EnumHolder final : public Foreign
 {
   public:

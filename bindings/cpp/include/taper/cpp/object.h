@@ -40,7 +40,7 @@ class Object final : public intrusive_ptr_target
     {
         return IValue(value_).type();
     }
-    // Throws if there is no such attribute.
+    // Returns the attribute `name`. Throws if there is no such attribute.
     IValue getAttr(const std::string &name) const
     {
         const size_t count = taper_value_count(value_.get());
@@ -73,8 +73,8 @@ class Object final : public intrusive_ptr_target
     {
         return value_;
     }
-    // model() returns the model that has the object, or null if no model has it. path() returns the path of the
-    // attribute that has the object; "" is the root.
+    // model() returns the model that has the object as an attribute, or null if there is no such model. path() returns
+    // the path of that attribute; "" is the root.
     const std::shared_ptr<taper::cpp::LoadedModel> &model() const
     {
         return model_;
@@ -101,7 +101,7 @@ class Object final : public intrusive_ptr_target
 
 } // namespace ivalue
 
-// The value keeps the object, so that toObject() returns it with its place.
+// The value keeps the Object itself, so that toObject() returns the Object with its place in a module.
 inline IValue::IValue(intrusive_ptr<ivalue::Object> object) : IValue(impl::present(object).handle())
 {
     object->retain();

@@ -183,7 +183,7 @@ template <class R, class... Args> struct FunctionCaller {
         std::shared_ptr<OperatorFunction> made = std::make_shared<OperatorFunction>();
         made->typed = true;
         made->signature = signature_of<R, Args...>();
-        // Shared, because the function may not be copyable.
+        // A shared pointer, because the function may not be copyable.
         const std::shared_ptr<Function> kept = std::make_shared<Function>(std::move(function));
         made->call = [kept](std::vector<c10::IValue> &arguments, std::vector<c10::IValue> &results) {
             each(*kept, arguments, results, std::index_sequence_for<Args...>());

@@ -69,7 +69,8 @@ class OperatorRegistry
         if (!op.schema.empty()) {
             check(op.schema, *function);
         }
-        op.kernels.push_back({key, function}); // until it is removed, it overrides earlier functions with this key
+        // Until this function is removed, it overrides earlier functions with its key.
+        op.kernels.push_back({key, function});
         return op;
     }
     void undefine(AddedOperator &op)
@@ -210,7 +211,7 @@ class OperatorRegistry
     std::map<std::string, std::string> spaces_; // source line that claimed each namespace
 };
 
-// The registrations of one object. They are removed with the object.
+// The registrations that one C++ object has made. They are removed when this object is destroyed.
 class Registrations
 {
   public:

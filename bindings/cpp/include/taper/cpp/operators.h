@@ -19,8 +19,9 @@ namespace taper
 namespace cpp
 {
 
-// A handle is used by one thread at a time: a call takes a handle and returns it. The class needs no static guard and
-// no destructor, because other threads may call the operator while the process ends.
+// Each handle (taper_operator) is used by one thread at a time: a call takes a handle from the cache and returns it.
+// The class needs no static guard and no destructor, because other threads may call the operator while the process
+// ends.
 class Operator
 {
   public:
@@ -58,7 +59,7 @@ class Operator
             for (std::atomic<taper_operator *> &each : free_) {
                 taper_operator *nothing = nullptr;
                 if (each.compare_exchange_strong(nothing, op, std::memory_order_acq_rel)) {
-                    // The cache was closed meanwhile, so this thread releases the handles.
+                    // The cache was closed while this thread used the handle, so this thread releases the handles.
                     if (all().closed.load(std::memory_order_acquire)) {
                         release();
                     }
@@ -188,7 +189,7 @@ inline Operator &operator_of(const char *name)
     for (size_t i = 0; i < tries; i++) {
         Operator *nothing = nullptr;
         if (table[(first + i) % slots].compare_exchange_strong(nothing, &found, std::memory_order_acq_rel)) {
-            break; // if all four places are taken, the next call looks the name up again
+            break; // if all four places of the table are taken, the next call looks the name up again
         }
     }
     return found;

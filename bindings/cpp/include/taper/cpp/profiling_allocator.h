@@ -141,8 +141,8 @@ class PlannedAllocator
         const char *at = static_cast<const char *>(block);
         return begin_ != nullptr && at >= begin_ && at < begin_ + size_;
     }
-    // Returns the planned address of the next allocation, or nullptr if the allocation has none or the address is still
-    // in use.
+    // Returns the planned address of the next allocation. Returns nullptr if no address was planned or the address is
+    // still in use.
     void *place(size_t size) const
     {
         const size_t next = seen_.size();

@@ -110,8 +110,8 @@ inline bool isQIntType(ScalarType type)
     return (type >= ScalarType::QInt8 && type <= ScalarType::QInt32) || type == ScalarType::QUInt4x2 ||
            type == ScalarType::QUInt2x4;
 }
-// These functions return the quantized type over a type of integers, and the reverse. They return other types
-// unchanged.
+// The first function returns the quantized type whose integers have the given type. The second function does the
+// reverse. Both functions return any other type unchanged.
 inline ScalarType toQIntType(ScalarType type)
 {
     return type == ScalarType::Byte   ? ScalarType::QUInt8

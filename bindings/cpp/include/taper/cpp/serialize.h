@@ -208,7 +208,7 @@ class InputArchive final
     InputArchive(InputArchive &) = delete;
     InputArchive &operator=(InputArchive &) = delete;
 
-    // Each try_read returns false if nothing has that key. In that case each `read` throws.
+    // If nothing has the key, each try_read returns false and each `read` throws.
     bool try_read(const std::string &key, c10::IValue &value)
     {
         const size_t count = taper_value_count(object_.get());
@@ -336,7 +336,7 @@ inline serialize::InputArchive &operator>>(serialize::InputArchive &archive, at:
     return archive;
 }
 
-// Writes a value, for which there is an operator<<, to a path, a stream or a function.
+// Writes a value to a path, a stream or a function. OutputArchive must have an operator<< for the type of the value.
 template <class Value, class... To> void save(const Value &value, To &&...to)
 {
     serialize::OutputArchive archive(std::make_shared<jit::CompilationUnit>());

@@ -179,7 +179,8 @@ inline bool geometry_is_contiguous(IntArrayRef sizes, IntArrayRef strides)
     }
     return contiguous;
 }
-// Sums a tensor over the dimensions that expanding a tensor of the wanted sizes would repeat.
+// Sums a tensor to sizes from which it could have been broadcast: over the dimensions in which the broadcast repeats
+// elements.
 inline Tensor sum_to(Tensor tensor, const IntArrayRef shape, bool always_return_non_view = false)
 {
     const IntArrayRef sizes = tensor.sizes();

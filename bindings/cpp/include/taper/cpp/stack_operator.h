@@ -156,7 +156,8 @@ class Operation
     std::function<void(Stack &)> function_;
 };
 
-// Makes the function of a call in a graph. Taper does not call it, because Taper's graphs are not libtorch's.
+// A function that makes an Operation for a node of a graph. Taper does not call such functions, because its graphs are
+// not libtorch's.
 using OperationCreator = Operation (*)(const Node *);
 
 class Operator

@@ -47,7 +47,7 @@ class IStreamAdapter : public ReadAdapterInterface
     }
 
   private:
-    std::istream *stream_; // must outlive the adapter
+    std::istream *stream_; // stream of the caller, which must outlive the adapter
 };
 
 class FileAdapter : public ReadAdapterInterface
@@ -76,7 +76,7 @@ class FileAdapter : public ReadAdapterInterface
 class MemoryReadAdapter : public ReadAdapterInterface
 {
   public:
-    // The bytes must stay valid as long as the adapter.
+    // The bytes must stay valid as long as the adapter exists.
     MemoryReadAdapter(const void *data, int64_t size)
         : data_(static_cast<const char *>(data)), size_(static_cast<size_t>(size))
     {

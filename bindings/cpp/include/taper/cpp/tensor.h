@@ -129,7 +129,7 @@ class Tensor : public TensorBase
 
 #include <taper/cpp/generated/methods.inc>
 
-    // A lone number is a dimension here, where the other overloads would take it for `unbiased`.
+    // With this overload, x.std(1) means dimension 1. Without it, the number would be converted to the bool `unbiased`.
     Tensor std(int dim) const;
     Tensor var(int dim) const;
 

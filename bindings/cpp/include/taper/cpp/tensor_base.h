@@ -95,7 +95,7 @@ class TensorBase
         return info;
     }
 
-    // ---- geometry. A tensor that was never set has one dimension of size 0.
+    // ---- sizes and strides. An undefined tensor has one dimension of size 0.
     IntArrayRef sizes() const
     {
         static const int64_t none[] = {0};
@@ -292,7 +292,7 @@ class TensorBase
     {
         return defined() && info().requires_grad != 0;
     }
-    bool is_leaf() const; // returns false for a tensor that was computed from one that requires a gradient
+    bool is_leaf() const; // returns false for a tensor that was computed from a tensor that requires a gradient
     bool retains_grad() const
     {
         return false;

@@ -251,7 +251,7 @@ inline Tensor Tensor::operator~() const
     return bitwise_not();
 }
 
-// A lone number is a dimension, as in the methods.
+// With this overload, std(x, 1) means dimension 1, as Tensor::std(1) does, and not the bool `unbiased`.
 inline Tensor std(const Tensor &self, int dim)
 {
     return at::std(self, IntArrayRef{dim});

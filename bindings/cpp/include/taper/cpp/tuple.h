@@ -114,7 +114,8 @@ class Tuple final : public intrusive_ptr_target
         }
         elements_ = TupleElements(std::move(all));
     }
-    // Takes the vector by value, because the template would take an lvalue as a single element.
+    // Takes the vector by value, because otherwise a vector that is an lvalue would select the template and become a
+    // single element.
     static intrusive_ptr<Tuple> create(std::vector<IValue> elements);
     template <class... T> static intrusive_ptr<Tuple> create(T &&...elements)
     {
@@ -128,7 +129,7 @@ class Tuple final : public intrusive_ptr_target
     {
         return elements_;
     }
-    // Replaces the elements. Values that were made of the tuple before keep their elements.
+    // Replaces the elements. Values that were made from the tuple before this call keep their elements.
     void setElements(std::vector<IValue> &&elements)
     {
         value_ = create(std::move(elements))->value_;

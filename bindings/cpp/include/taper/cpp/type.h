@@ -116,7 +116,7 @@ class Type : public std::enable_shared_from_this<Type>
     {
         return kind_;
     }
-    // Return the types inside a list, a dict, an optional or a tuple.
+    // Return the number of the types inside a list, a dict, an optional or a tuple, and these types.
     size_t containedTypeSize() const
     {
         return contained().size();

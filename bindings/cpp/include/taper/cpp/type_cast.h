@@ -47,7 +47,7 @@ template <class To, class From> To convert(From value)
     return detail::Cast<To, is_complex<To>::value>::from(value);
 }
 
-// Returns true if the type cannot hold the number. Negative integers wrap around in unsigned types.
+// Returns true if the type To cannot hold the number. Negative integers wrap around in unsigned types.
 template <class To, class From, std::enable_if_t<std::is_same<From, bool>::value, int> = 0> bool overflows(From)
 {
     return false;

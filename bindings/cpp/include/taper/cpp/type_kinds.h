@@ -7,7 +7,7 @@
 namespace c10
 {
 
-// Defines, for example, TensorType with TensorType::get().
+// Defines the class of a kind of types and its function get(): for example TensorType with TensorType::get().
 #define TAPER_CPP_KIND(kind, text)                                                                                     \
     struct kind : public Type {                                                                                        \
         using Type::Type;                                                                                              \
@@ -33,7 +33,8 @@ template <TypeKind K, class T> struct SingleElementType : public Type {
     {
         return containedType(0);
     }
-    // These functions do what Type's functions do. Programs also call them by the name of this class.
+    // These functions do the same as the functions of Type. Programs also call these functions by the name of this
+    // class.
     bool hasFreeVariables() const
     {
         return Type::hasFreeVariables();

@@ -243,7 +243,7 @@ template <class C> int64_t numelements_between_dim(int k, int l, const C &sizes)
     return multiply_integers(first, last);
 }
 
-// Return true if the result does not fit.
+// Return true if the result does not fit into *out.
 inline bool add_overflows(uint64_t a, uint64_t b, uint64_t *out)
 {
     *out = a + b;

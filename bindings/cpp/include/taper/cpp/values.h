@@ -257,7 +257,8 @@ template <class Copies> const IValue &key_in(const Copies &, const IValue &value
 {
     return value;
 }
-// Objects that occur several times in the value occur as often in the copy.
+// An object that occurs several times in the value is copied once, and the copy of the value has this copy in all these
+// places.
 template <class Copies> IValue deep_copy(const IValue &value, Copies &copies)
 {
     const void *identity = taper_value_identity(value.handle().get());

@@ -22,7 +22,7 @@ struct AdaptiveLogSoftmaxWithLossOptions {
     }
     TORCH_ARG(int64_t, in_features);
     TORCH_ARG(int64_t, n_classes);
-    TORCH_ARG(std::vector<int64_t>, cutoffs); // the first class of each cluster
+    TORCH_ARG(std::vector<int64_t>, cutoffs); // index of the first class of each cluster
     TORCH_ARG(double, div_value) = 4.;
     TORCH_ARG(bool, head_bias) = false;
 };

@@ -67,7 +67,8 @@ struct MultiheadAttentionForwardFuncOptions {
 namespace detail
 {
 
-// The steps of one attention. q, k and v are the projected inputs; the masks grow with k and v.
+// The steps of one call of attention. q, k and v are the projected inputs. When a step appends a key to k and v, it
+// extends the masks too.
 class Attention
 {
     using Options = MultiheadAttentionForwardFuncOptions;
@@ -108,7 +109,7 @@ class Attention
     }
 
   private:
-    // Returns the input projected by rows [from, to) of the shared weight, in units of the width.
+    // Returns the input projected by rows [from * width, to * width) of the weight that query, key and value share.
     Tensor part(const Tensor &input, int64_t from, int64_t to) const
     {
         const Tensor &bias = options_.in_proj_bias();
@@ -121,7 +122,7 @@ class Attention
         TORCH_CHECK(weight.size(0) == width_ && weight.size(1) == input.size(-1));
         return linear(input, weight, bias.defined() ? bias.slice(0, place * width_, (place + 1) * width_) : bias);
     }
-    // Equal inputs are projected together, because this is the order of libtorch's sums.
+    // Inputs with equal elements are projected by one product, as in libtorch, so that sums have the same order.
     void project(const Tensor &query, const Tensor &key, const Tensor &value)
     {
         if (options_.use_separate_proj_weight()) {

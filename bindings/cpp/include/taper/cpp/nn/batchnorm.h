@@ -17,7 +17,8 @@ struct BatchNormOptions {
     }
     TORCH_ARG(int64_t, num_features);
     TORCH_ARG(double, eps) = 1e-5;
-    TORCH_ARG(c10::optional<double>, momentum) = 0.1; // if absent, the running values are the means of all batches
+    // If absent, the running mean and variance are averages over all batches.
+    TORCH_ARG(c10::optional<double>, momentum) = 0.1;
     TORCH_ARG(bool, affine) = true;
     TORCH_ARG(bool, track_running_stats) = true;
 };

@@ -47,7 +47,7 @@ template <size_t D> using conv_padding_t = c10::variant<ExpandingArray<D>, enumt
 
 namespace detail
 {
-// The options of convolutions and of transposed convolutions, as the modules keep them.
+// The options of convolutions and of transposed convolutions in one struct, which the modules keep.
 template <size_t D> struct ConvNdOptions {
     TAPER_CPP_NN_CONV_ARGS(ConvNdOptions)
     TAPER_CPP_NN_CONV_PADDING

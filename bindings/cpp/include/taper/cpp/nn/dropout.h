@@ -44,7 +44,7 @@ inline void check_dropout(double p)
 {
     TORCH_CHECK(p >= 0. && p <= 1., "dropout probability has to be between 0 and 1, but got ", p);
 }
-// Drops channels; an input that does not have the rank `batched` gets a batch dimension.
+// Drops channels; an input whose rank is not `batched` gets a batch dimension for the call.
 inline Tensor dropout_channels(Tensor input, int64_t batched, double p, bool training, bool inplace)
 {
     check_dropout(p);

@@ -213,7 +213,8 @@ template <class Derived, class Options> class TableModule : public Cloneable<Der
     }
 };
 
-// Makes the holder of a module over given rows. from: the options from which the module's options are copied.
+// Makes the holder (shared pointer) of a module whose table is the given rows. from: the options from which the
+// module's options are copied.
 template <class Holder, class Options, class From> Holder over_rows(const Tensor &rows, const From &from, Options made)
 {
     return Holder(made._weight(rows)

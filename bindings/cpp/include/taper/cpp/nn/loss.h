@@ -77,7 +77,8 @@ inline Tensor reduced(const Tensor &loss, const nn::detail::reduction_t &reducti
 }
 } // namespace detail
 
-// A loss of an input and a target. The last parameters: the operator's arguments before the reduction and after it.
+// Defines the function of a loss of an input and a target. The last parameters: the operator's arguments before the
+// reduction and after it.
 #define TAPER_CPP_NN_LOSS(name, op, Options, before, after)                                                            \
     inline Tensor name(const Tensor &input, const Tensor &target, const Options##FuncOptions &options = {})            \
     {                                                                                                                  \
@@ -237,8 +238,8 @@ template <class Derived, class Options> class PositiveWeightedLoss : public Weig
 };
 } // namespace detail
 
-// A module of a loss. The last parameters: the arguments of forward, their names, and what the module prints after its
-// name.
+// Defines the module of a loss. The last parameters: the arguments of forward, their names, and what the module prints
+// after its name.
 #define TAPER_CPP_NN_LOSS(base, name, function, inputs, names, ...)                                                    \
     struct name##Impl : detail::base<name##Impl, name##Options> {                                                      \
         TAPER_CPP_NN_LATE explicit name##Impl(const name##Options &from = {}) : base(from)                             \

@@ -310,7 +310,7 @@ class Module : public std::enable_shared_from_this<Module>
         children_.insert(std::move(name), std::move(module));
     }
 
-    // Calls function with each module below this one, and with its path.
+    // Calls `function` with the path and the pointer of each module below this module.
     void each(const NamedModulePointerApplyFunction &function, const std::string &prefix = std::string()) const
     {
         for (const auto &child : children_) {
@@ -429,8 +429,8 @@ template <class Derived> class Cloneable : public Module
 {
   public:
     Cloneable() = default;
-    // Does not keep the name, because Module is a virtual base of this class in libtorch, so name() returns the name of
-    // the class.
+    // Ignores the name, so that name() returns the name of the class. libtorch does the same, because there Module is a
+    // virtual base of this class.
     explicit Cloneable(const std::string &)
     {
     }

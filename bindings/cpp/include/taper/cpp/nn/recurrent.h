@@ -236,7 +236,8 @@ template <class Options> RNNOptionsBase base_of(const Options &from, RNNOptionsB
         .bidirectional(from.bidirectional());
 }
 
-// A layer with one state. Derived::run calls its operator; batch_sizes is undefined for a padded input.
+// A layer with a single state (RNN, GRU). Derived::run calls the operator of the layer; batch_sizes is undefined for a
+// padded input.
 template <class Derived> class OneStateRNN : public RNNImplBase<Derived>
 {
   public:
@@ -272,7 +273,7 @@ template <class Derived> class OneStateRNN : public RNNImplBase<Derived>
 
 } // namespace detail
 
-// Calls an operator of layers for a padded or a packed input.
+// Calls the operator `op` of a recurrent layer for a padded or a packed input.
 #define TAPER_CPP_NN_RUN(op, hx)                                                                                       \
     batch_sizes.defined() ? op(input, batch_sizes, hx, all_weights(), options.bias(), options.num_layers(),            \
                                options.dropout(), is_training(), options.bidirectional())                              \

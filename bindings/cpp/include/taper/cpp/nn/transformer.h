@@ -257,7 +257,7 @@ template <class Derived, class Options, class Layer> class TransformerStack : pu
             this->register_module("norm", norm.ptr());
         }
     }
-    // Runs the layers on x, and the normalization. rest: the further arguments of each layer.
+    // Runs the layers on x, and then the normalization. rest: the arguments of each layer after x.
     template <class... Rest> Tensor run(Tensor x, const Rest &...rest)
     {
         for (size_t i = 0; i < layers->size(); i++) {
