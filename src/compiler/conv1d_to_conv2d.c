@@ -56,7 +56,7 @@ static taper_status contiguous_before(taper_compilation *compilation, taper_node
     return TAPER_OK;
 }
 
-// ---- lines as images
+// ---- 3-D values (lines) as 4-D images
 
 enum { MOST_STEPS = 64 };
 
@@ -135,8 +135,8 @@ static taper_ir_value *image_of(const taper_compilation *compilation, const tape
     return taper_node_in(node, 0);
 }
 
-// Returns true if an operator may change the 3-D value in place, because no other node uses the value or the value that
-// it was squeezed from.
+// Returns true if an operator may change the 3-D value in place, because no other node uses this value or the 4-D value
+// from which it was squeezed.
 static bool is_nobody_elses(const taper_ir_value *value)
 {
     return taper_value_used_once(value) && taper_value_used_once(taper_node_in(value->node, 0));

@@ -25,7 +25,8 @@ typedef struct table {
     taper_aliases *aliases;
     uint64_t *written_at; // for each alias set (ir/alias.h): time of the last write so far
     uint64_t time;
-    // Time when the innermost loop began; the loop's last iteration may have written anything since then.
+    // Time when the innermost loop began. At the start of a later iteration, anything may have been written since that
+    // time.
     uint64_t loop_entry;
     uint32_t *buckets;   // for each hash value: index + 1 of the newest entry, or 0 if the bucket is empty
     size_t bucket_count; // number of buckets, a power of two

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Emits bytecode in which every value has its own register. A node loads its inputs, with MOVE at their last use, and
-// stores its outputs at once. Calls have the form that the stock interpreter expects for the bytecode version:
+// stores its outputs at once. Calls have the form that PyTorch's interpreter expects for the bytecode version:
 // 4, 5   operators take all arguments
 // 6      trailing arguments equal to the schema's defaults are omitted, unless out arguments follow
 // 7      such arguments are omitted before out arguments too
@@ -134,7 +134,7 @@ static int32_t arguments_given(const emitter *e, const taper_node *node)
     }
     const uint32_t outs = schema->out_count;
     uint32_t given = schema->arg_count - outs;
-    // Arguments of prim::RaiseException are never omitted, because the stock interpreter has no defaults for them.
+    // Arguments of prim::RaiseException are never omitted, because PyTorch's interpreter has no defaults for them.
     if (e->target->version < 6 || (e->target->version == 6 && outs != 0) ||
         taper_node_calls(node, TAPER_OP(prim_RaiseException))) {
         return (int32_t)schema->arg_count;

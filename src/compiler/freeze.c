@@ -21,7 +21,7 @@ enum { SLOTS = 4096 };
 enum { CLASSES = 64 }; // number of classes for which slots are recorded separately
 
 typedef struct taper_set_slots {
-    bool beyond;     // true if a slot is set whose number exceeds the table `set`
+    bool beyond;     // true if a slot is set whose number is too large for the array `set`
     bool set[SLOTS]; // slots set in some object whose class is not known
     size_t class_count;
     struct {

@@ -152,7 +152,7 @@ taper_rank taper_rank_of(const taper_ir_value *value)
     return rank;
 }
 
-// ---- matrices
+// ---- values that are certainly matrices (taper_is_matrix)
 
 // Reads a constant dimension that is not negative, which means that it is counted from the front. Returns false for
 // other values.
@@ -248,7 +248,7 @@ bool taper_is_matrix(taper_compilation *compilation, const taper_ir_value *value
     return false;
 }
 
-// ---- checks
+// ---- ranks that operators and checks tell
 
 enum { MOST_USES = 1024 };
 

@@ -214,7 +214,7 @@ void taper_histogram_percentile(const taper_observer *observer, double percentil
     for (int b = 0; b < BINS; b++) {
         total += (double)observer->histogram[b];
     }
-    const double cut = total * (1 - percentile / 100) / 2; // count to remove at each end
+    const double cut = total * (1 - percentile / 100) / 2; // number of elements to leave out at each end of the range
     double below = 0, above = 0;
     int first = 0, last = BINS - 1;
     while (first < last && below + (double)observer->histogram[first] <= cut) {

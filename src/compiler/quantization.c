@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-// ---- creating
+// ---- creating a quantization
 
 static taper_status create(const taper_allocator *allocator, const taper_quantize_options *options,
                            uint32_t value_count, taper_quantization **quantization, taper_error *error)
@@ -178,7 +178,7 @@ void taper_quantize_ranges(taper_quantization *q)
     q->learned = false;
 }
 
-// ---- rewriting
+// ---- rewriting a graph
 
 static taper_status rewrite(taper_quantization *q, taper_compilation *compilation, taper_graph *graph, taper_val *root)
 {
@@ -200,7 +200,7 @@ static taper_status rewrite(taper_quantization *q, taper_compilation *compilatio
     return root != NULL ? taper_prune_attributes(compilation, root) : TAPER_OK;
 }
 
-// ---- inspecting
+// ---- facts about the steps
 
 static size_t step_count(const taper_quantization *q)
 {

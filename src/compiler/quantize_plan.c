@@ -18,7 +18,7 @@ static taper_quantize_value *facts(const planner *p, const taper_ir_value *value
     return &p->q->values[value->id];
 }
 
-// ---- groups
+// ---- groups of values that share a scale and a zero point
 
 uint32_t taper_group_of(const taper_quantization *q, uint32_t value)
 {

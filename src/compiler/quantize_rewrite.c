@@ -34,7 +34,7 @@ static taper_status set_constant(const rewriter *r, taper_node *node, size_t ind
     return TAPER_OK;
 }
 
-// ---- between floats and integers
+// ---- conversions between floats and integers
 
 static taper_status dequantize_before(const rewriter *r, taper_node *before, taper_ir_value *from, taper_node **made)
 {

@@ -22,7 +22,7 @@ static bool takes_floats(const taper_node *node, size_t from, int depth)
     return true;
 }
 
-// Returns true if the value is a new float32 tensor, as far as a few previous operators tell.
+// Returns true if a few operators before the value show that it is a new float32 tensor.
 static bool is_float(const taper_ir_value *value, int depth)
 {
     const taper_node *node = value->node;

@@ -14,7 +14,8 @@
 #include "compiler/quantization.h"
 #include "ir/alias.h"
 
-// Bounds of the scales that are recomposed. Products and quotients of three such scales are normal floats.
+// Smallest and largest scale of the operators that this pass replaces. Products and quotients of three such scales are
+// normal floats.
 #define TAPER_RECOMPOSED_LEAST 0x1p-40
 #define TAPER_RECOMPOSED_MOST 0x1p+40
 

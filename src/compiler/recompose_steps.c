@@ -37,7 +37,7 @@ static taper_status set_qparams(const taper_recomposer *r, taper_node *node, siz
     return set_constant(r, node, index + 1, taper_val_int(p.zero_point));
 }
 
-// ---- results
+// ---- the quantized result of an operator
 
 // Returns true if the result of `node`, or of an activation after `node`, is quantized, and fills *s.
 static bool find_result(const taper_recomposer *r, taper_node *node, bool activations, step *s)
@@ -257,7 +257,7 @@ static taper_status visit_layer(taper_recomposer *r, taper_node *node, bool *don
                : TAPER_OK;
 }
 
-// ---- other operators
+// ---- operators other than layers
 
 // Returns true if QNNPACK's sum supports the ratio of an input's scale to the result's scale.
 static bool is_in_reach(double in, double out)

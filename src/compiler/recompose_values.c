@@ -56,7 +56,7 @@ static bool is_dequantize(const taper_node *node, taper_qparams *qparams)
            taper_constant_float_dtype(node, 6) && read_qparams(node, qparams);
 }
 
-// ---- sources
+// ---- the integers from which a value is dequantized
 
 // Returns the quint8 tensor that `value` dequantizes, if this pass made that tensor, otherwise NULL.
 static taper_ir_value *taken_before(const taper_recomposer *r, const taper_ir_value *value)
@@ -281,7 +281,7 @@ taper_status taper_recompose_give(taper_recomposer *r, const taper_ir_value *val
     return TAPER_OK;
 }
 
-// ---- dimensions
+// ---- numbers of dimensions of values
 
 // Returns true if an assertion of the graph raises when `condition` is false.
 static bool is_asserted(const taper_ir_value *condition)

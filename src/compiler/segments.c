@@ -451,7 +451,7 @@ static taper_status build(finder *f, taper_node *end)
             outputs += is_used_outside(&node->outputs[i], body);
         }
     }
-    if (outputs == 0) { // a backend's kernel needs an output
+    if (outputs == 0) { // no segment is made, because a backend's kernel needs an output
         taper_block_inline_before(body, anchor);
         taper_node_remove(anchor);
         return TAPER_OK;

@@ -30,7 +30,7 @@ void taper_fbb_free(taper_fbb *b)
     taper_arena_free(&b->arena);
 }
 
-// ---- bytes
+// ---- prepending bytes
 
 // Prepends `size` uninitialized bytes and returns them. Returns NULL after a failure.
 static uint8_t *room(taper_fbb *b, size_t size)

@@ -197,7 +197,7 @@ taper_status taper_lite_bytecode_write(taper_pickler *p, const taper_module *mod
     return TAPER_OK;
 }
 
-// ---- debug handles: (version, (name, (("function_debug_handles", ([handle, …],)),)), …)
+// ---- mobile_debug_handles.pkl: (version, (name, (("function_debug_handles", ([handle, …],)),)), …)
 
 static void write_handles(taper_pickler *p, const taper_module_function *function)
 {

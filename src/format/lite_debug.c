@@ -18,7 +18,7 @@ static const taper_tuple *as_tuple(taper_val value, size_t least)
     return value.tag == TAPER_TUPLE && value.as.tuple->count >= least ? value.as.tuple : NULL;
 }
 
-// ---- handles
+// ---- the handles of instructions
 
 static const taper_list *handles_in(const taper_tuple *pairs)
 {
@@ -113,7 +113,7 @@ static void read_handles(taper_module *module, const taper_tuple *entries)
     taper_pointer_free(module->allocator, &s.pairs);
 }
 
-// ---- texts
+// ---- the texts of handles
 
 static void append(taper_text *text, taper_val string, const char *otherwise)
 {

@@ -318,7 +318,7 @@ static taper_status read_object(taper_fb_reader *r, const taper_fb_table *table,
     return fill_object(r, table, class, object);
 }
 
-// ---- all values
+// ---- values of any kind
 
 static taper_status made(const taper_fb_reader *r, void *object, taper_val *value)
 {

@@ -318,7 +318,7 @@ static taper_status write_object(taper_fb_writer *w, const taper_object *object,
     return taper_fb_add(w, TAPER_FB_OBJECT, taper_fbb_table_end(&w->b), index);
 }
 
-// ---- any value
+// ---- values of any kind
 
 static taper_status write_object_value(taper_fb_writer *w, taper_val value, unsigned depth, uint32_t *index)
 {

@@ -125,7 +125,7 @@ taper_status taper_write_extras(const taper_module *module, const taper_write_op
     return status;
 }
 
-// ---- types
+// ---- texts of types
 
 static bool write_items(const taper_type *type, taper_text *text)
 {

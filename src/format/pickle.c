@@ -33,7 +33,7 @@ enum opcode {
     OP_LIST = 'l',
     OP_BINPUT = 'q',
     OP_LONG_BINPUT = 'r',
-    OP_SETITEM = 's', // SETITEM, which only Python's own pickler writes
+    OP_SETITEM = 's', // only Python's own pickler writes this opcode
     OP_TUPLE = 't',
     OP_SETITEMS = 'u',
     OP_EMPTY_DICT = '}',

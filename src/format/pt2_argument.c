@@ -108,7 +108,7 @@ taper_status taper_pt2_named_read(taper_pt2 *r, taper_pt2_type type, taper_pt2_a
     return taper_pt2_mention_add(r, &value, false, argument);
 }
 
-// ---- contents of alternatives
+// ---- values of the alternatives of a union
 
 static taper_status read_union(taper_pt2 *r, taper_pt2_type type, taper_pt2_argument *argument);
 
@@ -262,7 +262,7 @@ static taper_status read_lists(taper_pt2 *r, const list_form *list, taper_pt2_ar
     return TAPER_OK;
 }
 
-// ---- alternatives
+// ---- the alternatives (members of the union Argument)
 
 typedef struct alternative {
     taper_pt2_argument *argument;

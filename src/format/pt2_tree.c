@@ -17,7 +17,7 @@ static const struct {
     {"collections.namedtuple", TAPER_PT2_NAMED_TUPLE},
 };
 
-// ---- keys
+// ---- keys of dicts, field names of named tuples
 
 static taper_status key_item(taper_pt2 *r, const char *name, const void *how, void *item)
 {

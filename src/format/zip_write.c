@@ -286,7 +286,7 @@ taper_status taper_zip_writer_finish(taper_zip_writer *writer, taper_error *erro
     taper_bytes_number(to, 44, 8); // size of the rest of this record
     taper_bytes_number(to, MADE_BY, 2);
     taper_bytes_number(to, VERSION_END64, 2);
-    taper_bytes_number(to, 0, 8); // disk numbers
+    taper_bytes_number(to, 0, 8); // numbers of disks, which are 0
     taper_bytes_number(to, count, 8);
     taper_bytes_number(to, count, 8);
     taper_bytes_number(to, length, 8);

@@ -87,7 +87,7 @@ typedef union taper_node_own {
     bool all_constant; // TUPLE, while it is lowered: true if all items are constants
     struct {
         bool made_here; // true for a dequantize node that the quantization has inserted
-        uint32_t value; // the node's input has the scale and zero point of the value with this id
+        uint32_t value; // number of the value whose scale and zero point the node's input has
     } quantized;        // for OP, while its graph is quantized
     uint64_t words[2];  // all members above as words, for comparing two nodes
 } taper_node_own;

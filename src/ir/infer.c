@@ -3,7 +3,7 @@
 // products and element-wise operators.
 #include "ir/infer.h"
 
-// ---- arguments
+// ---- shapes of arguments
 
 taper_shape taper_shape_of(const taper_tensor *tensor)
 {

@@ -140,7 +140,7 @@ static taper_shape packed(const taper_infer_call *call)
     return shape;
 }
 
-// ---- other layers
+// ---- layers other than convolutions and pools
 
 static taper_shape linear(const taper_infer_call *call)
 {

@@ -41,7 +41,7 @@ static taper_shape removed(taper_shape x, int at)
     return x;
 }
 
-// ---- sizes in an argument
+// ---- results whose sizes are in an argument
 
 static const taper_known *ints_at(const taper_infer_call *call, size_t at)
 {
@@ -128,7 +128,7 @@ static taper_shape repeated(const taper_infer_call *call)
     return shape;
 }
 
-// ---- dimensions moved, dropped, added
+// ---- views that move, drop or add dimensions
 
 static taper_shape flattened(const taper_infer_call *call)
 {

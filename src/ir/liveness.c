@@ -102,7 +102,7 @@ static taper_status walk_if(liveness *l, taper_node *node)
         taper_ir_value *value = l->trail[i];
         const uint8_t bits = l->live[value->id];
         if ((bits & 6) == 0) {
-            continue; // this value was handled before
+            continue; // this entry of the trail was handled before
         }
         if ((bits & 2) == 0) {
             TAPER_TRY(add_clear(l, branches[0], limit, value));

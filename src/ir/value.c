@@ -15,7 +15,7 @@ extern void taper_val_release(taper_val value);
 extern void taper_val_replace(taper_val *slot, taper_val value);
 extern taper_val taper_val_none(void);
 
-// ---- freeing
+// ---- freeing values
 
 static void free_object(taper_obj *obj, size_t size)
 {

@@ -42,7 +42,7 @@ typedef struct pool_lane {
     unsigned pieces;          // number of pieces of the lane
 } pool_lane;
 
-typedef union pool_line { // a lane in its own cache line, so that threads do not share one
+typedef union pool_line { // a lane in its own cache line, so that two threads do not write to one cache line
     pool_lane lane;
     char bytes[LINE];
 } pool_line;
@@ -99,8 +99,8 @@ typedef struct patience {
 } patience;
 
 // Watches `count` lanes, which are `step` lines apart, for a short time. Returns true early: with to_begin, when a lane
-// has pieces to begin; without to_begin, when a lane has no unfinished piece. Returns false if it is time to sleep.
-// After true the caller checks the lanes again, because nothing may have changed.
+// has pieces to begin; without to_begin, when a lane has no unfinished piece. Also returns true if it is too early to
+// sleep, and false if it is time to sleep. After true the caller checks the lanes again.
 static bool wait_a_little(patience *p, const pool_line *line, unsigned count, unsigned step, bool to_begin)
 {
     for (unsigned i = 0; i < PAUSES; i++) {

@@ -52,7 +52,7 @@ static double best_of(measuring *m, taper_range_task task)
     return best > 0 && isfinite(best) ? best : 0;
 }
 
-// ---- floats
+// ---- rate of products of floats
 
 static void multiply_floats(void *argument, size_t begin, size_t end)
 {
@@ -73,7 +73,7 @@ static size_t float_bytes(const taper_gemm_entry *entry)
     return (entry->mr * DEPTH + (DEPTH + 1 + entry->mr) * entry->nr) * sizeof(float) + entry->over_read;
 }
 
-// ---- quantized numbers
+// ---- rate of products of quantized numbers
 
 typedef struct quantized_data {
     size_t w, c, bias, scale, bytes; // offsets in a thread's memory, in bytes; the rows of A are at offset 0
@@ -129,7 +129,7 @@ static void pack_zeros(const measuring *m)
     }
 }
 
-// ---- memory
+// ---- rate of reading memory
 
 static void read_memory(void *argument, size_t begin, size_t end)
 {

@@ -205,7 +205,7 @@ taper_status taper_draft_optimize(taper_draft *draft, const taper_optimize_optio
     return taper_draft_prepare(draft, &options, preparer, error);
 }
 
-// ---- running
+// ---- making a model that runs from a draft
 
 taper_status taper_draft_finish(taper_draft *draft, taper_model **model, taper_error *error)
 {

@@ -59,16 +59,16 @@ void taper_generator_seed(taper_generator *generator, uint64_t seed)
 
 // The layout of torch.get_rng_state on a 64-bit machine, in bytes from the start. Other bytes are 0.
 enum {
-    STATE_SEED = 0,          // uint64
-    STATE_LEFT = 8,          // int32: 1 + number of words that are left
+    STATE_SEED = 0,          // uint64: the seed
+    STATE_LEFT = 8,          // int32: 1 + number of random words that are left
     STATE_SEEDED = 12,       // int32, always 1
-    STATE_NEXT = 16,         // uint64: index of the next word
-    STATE_WORDS = 24,        // uint64 for each word
+    STATE_NEXT = 16,         // uint64: index of the next random word
+    STATE_WORDS = 24,        // uint64 for each random word
     STATE_NORMAL = 5024,     // double: a normal number that is kept for the next call
-    STATE_HAS_NORMAL = 5040, // int32
+    STATE_HAS_NORMAL = 5040, // int32: 1 if STATE_NORMAL contains a number, otherwise 0
 };
 
-// PyTorch's generator makes words at the first draw after a seed, and its next index is 0 until then.
+// PyTorch's generator makes its random words at the first draw after a seed, and its next index is 0 until then.
 static bool is_fresh(const taper_rng *rng)
 {
     const uint32_t first = (uint32_t)(rng->seed & 0xffffffffu);

@@ -33,7 +33,8 @@ taper_status taper_value_require_gradient(taper_value *value, int wanted, taper_
         return taper_fail_memory(error);
     }
 #endif
-    if (tensor->requires_grad != (wanted != 0)) { // threads may share the tensor, so it is written only once
+    // Threads may share the tensor, so it is written only if the setting changes.
+    if (tensor->requires_grad != (wanted != 0)) {
         tensor->requires_grad = wanted != 0;
     }
     return TAPER_OK;

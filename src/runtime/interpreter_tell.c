@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Tells the host about the current node: its origin in the model, if it failed, and its results, if there is an
-// observer.
+// Tells the host about the current node. If the node failed, tells its origin in the model. If there is an observer,
+// shows the results of the node to the observer.
 #include "frontend/torchscript/torchscript.h"
 #include "ops/backend.h"
 #include "runtime/session.h"

@@ -78,12 +78,13 @@ static void look(weight_walk *walk, taper_val value, int depth)
             t->dtype == TAPER_F32 && t->rank == 4 && t->sizes[2] * t->sizes[3] > 1 && t->sizes[2] < MOST_SIDE &&
             t->sizes[3] < MOST_SIDE &&
             (t->sizes[0] < LEAST_CHANNELS || (t->sizes[1] > 1 && t->sizes[1] != 3 && t->sizes[1] < MOST_GROUP));
-        // Layers with few outputs, 1x1 kernels, or images of height 1.
+        // Also sets `planes` for layers with few outputs whose kernels are 1x1.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[0] < FEW_OUTPUTS &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] == 1;
         walk->few |= t->dtype == TAPER_F32 && t->rank >= 2 && t->rank <= 4 && t->sizes[0] <= MOST_FEW &&
                      t->sizes[1] >= MANY_INPUTS;
-        // Depthwise convolutions over one dimension. Their weights have three or four dimensions.
+        // Also sets `planes` for depthwise convolutions over one dimension, whose weights have three or four
+        // dimensions.
         walk->planes |= t->dtype == TAPER_F32 && t->rank >= 3 && t->rank <= 4 && t->sizes[1] == 1 &&
                         t->sizes[t->rank - 2] == 1 && t->sizes[t->rank - 1] > 1;
         break;

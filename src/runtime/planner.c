@@ -121,7 +121,7 @@ static bool fit_arena(taper_planner *planner)
     return planner->arena != NULL;
 }
 
-// ---- the storage source: recording and replay
+// ---- memory for new storages (taper_storage_source): recording and replay
 
 // Returns true if the results have the same layouts as in the plan's previous run. Otherwise the lent memory may have
 // the wrong sizes.
@@ -254,7 +254,7 @@ static uint32_t held_until(const birth *b)
 }
 
 // Assigns to b the lowest offset in the smallest sufficient gap between the storages already placed that live at the
-// same time. beside: working memory for these storages.
+// same time. beside: working memory for the list of the storages that live at that time.
 static void assign(birth *b, birth **placed, size_t placed_count, birth **beside)
 {
     size_t count = 0;
@@ -527,7 +527,7 @@ taper_status taper_planner_take_back(taper_planner *p, bool (*mine)(const void *
     return status;
 }
 
-// ---- for recordings
+// ---- functions for recordings (recording.h)
 
 bool taper_planner_is_recording(const taper_planner *planner)
 {

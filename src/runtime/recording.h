@@ -26,8 +26,8 @@ void taper_recorder_end(taper_session *session, taper_recording **where);
 // reused. Call this before the plan is made.
 void taper_recorder_join(taper_session *session);
 
-// Call these functions in a run that is traced: taper_recorder_before when an instruction begins, and
-// taper_recorder_note after its kernel, if it has one.
+// Call these functions in a run from which recordings will be made (a traced run): taper_recorder_before when an
+// instruction begins, and taper_recorder_note after its kernel, if it has one.
 void taper_recorder_before(taper_session *session);
 void taper_recorder_note(taper_session *session, const taper_program *program, const taper_instruction *in,
                          const taper_call *call, taper_status status);

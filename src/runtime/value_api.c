@@ -55,7 +55,7 @@ taper_kind taper_value_kind(const taper_value *value)
     }
 }
 
-// ---- creating. val's reference is taken over
+// ---- creating values. `box` takes over the reference to `val`
 
 static taper_status box(taper_heap *heap, taper_val val, taper_value **value, taper_error *error)
 {
@@ -309,7 +309,7 @@ taper_status taper_value_dict(taper_context *context, const char *key_type, cons
     return box_object(context->heap, dict, value, error);
 }
 
-// ---- reading
+// ---- reading values
 
 // Checks that the value is not NULL and has this kind, and that the pointer to the result is not NULL.
 static taper_status check_kind(const taper_value *value, taper_tag tag, const char *wanted, const void *place,

@@ -68,7 +68,7 @@ static taper_status name_results(taper_export_lowering *l, taper_export_scope *s
     return TAPER_OK;
 }
 
-// ---- inlined: operators that only wrap a graph
+// ---- operators that only wrap a graph, which is inlined
 
 static taper_status in_place(taper_export_lowering *l, taper_export_scope *scope)
 {

@@ -74,7 +74,7 @@ TAPER_MUST_USE taper_status taper_export_autocast(taper_export_lowering *l, tape
                                                   const taper_op *op, const char *name, taper_ir_value ***kept);
 void taper_export_uncast(const taper_export_lowering *l, taper_export_scope *scope, taper_ir_value **kept);
 
-// ---- composed.c: targets that several operators implement; *done as for special.c
+// ---- composed.c: targets that several operators implement; *done remains false for other targets
 TAPER_MUST_USE taper_status taper_export_composed(taper_export_lowering *l, taper_export_scope *scope,
                                                   const char *target, bool *done);
 // ---- symbols.c: arithmetic of sizes
@@ -97,7 +97,8 @@ TAPER_MUST_USE taper_status taper_export_control(taper_export_lowering *l, taper
 TAPER_MUST_USE taper_status taper_export_check_inputs(taper_export_lowering *l, taper_ir_value *const *inputs,
                                                       const char *const *names);
 
-// ---- guards.c: the program's guards, which are Python expressions of the arguments. Parameters as in checks.c.
+// ---- guards.c: the program's guards, which are Python expressions of the arguments. The parameters mean the same as
+// in taper_export_check_inputs.
 TAPER_MUST_USE taper_status taper_export_check_guards(taper_export_lowering *l, taper_ir_value *const *inputs,
                                                       const char *const *names);
 

@@ -7,8 +7,8 @@
 #include "frontend/nnapi/codes.h"
 #include "frontend/nnapi/lowering.h"
 
-// Gets the input of an operation that keeps values. If an 8-bit result has the quantizer of the input, *x is the
-// integers and *integers is true, otherwise *x is floats.
+// Gets the input of an operation whose result has the same range of values as its input, such as a pool. If an 8-bit
+// result has the quantizer of the input, *x is the integers and *integers is true, otherwise *x is floats.
 static taper_status input_as_result(taper_nnapi_lowering *l, const taper_nnapi_operation *op, bool *integers,
                                     taper_ir_value **x)
 {

@@ -82,7 +82,7 @@ taper_status taper_nnapi_window_of(taper_nnapi_lowering *l, const taper_nnapi_op
                                    taper_nnapi_window *w)
 {
     layout at;
-    int64_t n[16] = {0}; // values of the arguments from the paddings on
+    int64_t n[16] = {0}; // values of the arguments, beginning with the paddings
     if (!find_layout(l, op, &at)) {
         TAPER_FAIL(l->emit.error, TAPER_ERROR_FILE, "%u inputs are not possible", op->in_count);
     }

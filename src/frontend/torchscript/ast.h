@@ -26,7 +26,8 @@ typedef enum taper_ts_kind {
     TAPER_TS_SUM,        // a + b: children are a and b
     TAPER_TS_DIFFERENCE, // a - b: children are a and b
     // Statements. The comment of each kind names its children.
-    TAPER_TS_ASSIGN,  // target, value; or target, value, type. A TUPLE_OF as target is unpacked
+    // Children are target, value; or target, value, type. If the target is a TUPLE_OF, the value is unpacked.
+    TAPER_TS_ASSIGN,
     TAPER_TS_DECLARE, // target, type
     TAPER_TS_EXPRESSION,
     TAPER_TS_BRANCH,  // condition, BLOCK, BLOCK
@@ -77,7 +78,9 @@ struct taper_ts_function {
     bool added;             // true if the function was added to the functions of the module
     uint32_t
         prepared; // for listing: number of the function's own graph, from 1 (list.h); 0 before the function is lowered
-    bool active;  // true while the function is lowered; a call of the function would then never end
+    // True while the function is lowered; a call of the function during that time is refused, as inlining would never
+    // end.
+    bool active;
     const char *name;        // name, owned by the module; set when the function is lowered
     const char *class_name;  // name of the class, owned by the module; NULL outside of classes
     taper_ts_function *next; // next method of the same class

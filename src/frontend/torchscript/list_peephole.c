@@ -254,7 +254,7 @@ static taper_status visit_lists(peephole *p, taper_node *node)
     return TAPER_OK;
 }
 
-// ---- numbers
+// ---- operators on numbers
 
 // If an operand of an operator on two ints is constant, returns the constant, otherwise NULL. If the operator commutes,
 // the constant becomes the second operand.
@@ -321,7 +321,7 @@ static taper_status known_numbers(peephole *p, taper_node *node)
     return merge_sums(p, node, constant->constant.as.i);
 }
 
-// Replaces the rank of a convolution's result by a constant.
+// Replaces a node that asks for the rank of a convolution's result by a constant.
 static taper_status known_rank(peephole *p, taper_node *node)
 {
     const taper_node *made = taper_node_in(node, 0)->node;

@@ -56,7 +56,7 @@ static taper_status negative(taper_ts_unit *unit, uint32_t file, const taper_ts_
         value->as.f = -value->as.f;
         return TAPER_OK;
     }
-    if (value->tag == TAPER_COMPLEX) { // the value is new, so it may be changed
+    if (value->tag == TAPER_COMPLEX) { // no other code holds the value, so it may be changed
         value->as.complex->re = -value->as.complex->re;
         value->as.complex->im = -value->as.complex->im;
         return TAPER_OK;

@@ -470,7 +470,7 @@ static taper_status call_name(taper_ts_lowering *l, taper_ts_node *node, taper_t
     }
 }
 
-// ---- calls in general
+// ---- calls of any kind
 
 static taper_status call_definition(taper_ts_lowering *l, taper_ts_node *node, taper_ts_definition *d,
                                     taper_ts_binding *out)

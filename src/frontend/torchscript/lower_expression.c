@@ -229,7 +229,7 @@ taper_status taper_ts_unpack(taper_ts_lowering *l, const taper_ts_node *node, ta
     return TAPER_OK;
 }
 
-// ---- parts of values
+// ---- items, fields and attributes of values
 
 static taper_status tuple_item(taper_ts_lowering *l, const taper_ts_node *node, taper_ts_binding whole, int64_t index,
                                taper_ts_binding *out)
@@ -476,7 +476,7 @@ static taper_status subscript(taper_ts_lowering *l, taper_ts_node *node, taper_t
     return taper_ts_builtin(l, node, TAPER_NAME_GETITEM, args, NULL, 2, out);
 }
 
-// ---- expressions in general
+// ---- expressions of any kind
 
 static bool is_literal(const taper_ts_node *node)
 {

@@ -81,7 +81,7 @@ static taper_status assignment(taper_ts_lowering *l, taper_ts_node *node)
     return assign(l, target, value);
 }
 
-// ---- if
+// ---- if statements
 
 typedef struct merge {
     uint32_t slot;

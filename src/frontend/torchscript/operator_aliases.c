@@ -6,7 +6,7 @@
 #include "ops/list/op_names.h"
 #include "ops/list/op_table.h"
 
-// The table of PyTorch 1.13. Operators in place have the same names with '_' appended.
+// The table of PyTorch 1.13. The in-place forms of these operators have the same names with '_' appended.
 static const char *const names[][2] = {
 #define ALIAS(alias, name) {alias, name},
 #include "ops/list/own_names.h"

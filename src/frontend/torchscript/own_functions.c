@@ -58,7 +58,7 @@ static taper_status number_first(taper_ts_lowering *l, const taper_ts_node *node
     return TAPER_OK;
 }
 
-// Lowers torch._pair(n), which is [n, n], and similar functions. If n is a list, it is returned unchanged.
+// Lowers torch._pair(n), which is [n, n], and similar functions. If n is a list, the result is n.
 static taper_status several(taper_ts_lowering *l, const taper_ts_node *node, const char *name,
                             const taper_ts_binding *number, bool *done, taper_ts_binding *out)
 {

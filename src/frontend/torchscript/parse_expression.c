@@ -133,7 +133,7 @@ static taper_status number_literal(taper_ts_parser *p, taper_ts_node **node)
     return taper_ts_next(&p->lexer);
 }
 
-// ---- sequences
+// ---- lists, tuples, dicts and arguments
 
 // Parses items up to the character `close` and links them at *tail. *comma is true if a comma follows the last item.
 static taper_status items(taper_ts_parser *p, char close, bool pairs, taper_ts_node **tail, bool *comma)

@@ -117,7 +117,7 @@ static taper_status merge(taper_ts_lowering *l, const taper_ts_node *node, taper
     TAPER_TRY(two(l, node, TAPER_NAME_APPEND, to, chosen[2], &ignored));
     TAPER_TRY(end_block(l, outer, (taper_ts_binding[]){chosen[3], chosen[0], chosen[1]}, 3));
     TAPER_TRY(number(l, 1, &step));
-    for (size_t i = 0; i < 2; i++) { // appends the remaining items of the run that was not used up
+    for (size_t i = 0; i < 2; i++) { // appends the remaining items of the run that still has items
         const taper_ts_binding part[4] = {list, after[i], i == 0 ? middle : end, step};
         TAPER_TRY(taper_ts_builtin(l, node, TAPER_NAME_SLICE, part, NULL, 4, &rest));
         TAPER_TRY(two(l, node, TAPER_NAME_EXTEND, to, rest, &ignored));
