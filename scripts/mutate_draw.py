@@ -43,7 +43,7 @@ class Change:
     draw: int  # number of the draw, from 1
     source: pathlib.Path
     path: pathlib.Path
-    line: int  # from 1
+    line: int  # number of the line, from 1
     kind: str
     old: str
     new: str

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
 // Runs each static method without arguments of the named classes as a test. The last line of the output has the numbers
-// of tests.
+// of passed and failed tests.
 
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;

@@ -33,7 +33,7 @@ else
     case $(uname -m) in x86_64 | amd64) ;; *) shift; set -- -DCMAKE_BUILD_TYPE=MinSizeRel "$@" ;; esac
 fi
 passed=0 failed=0
-verdict() { # verdict WHAT STATUS WANTED
+verdict() { # verdict WHAT STATUS WANTED: counts the check WHAT as passed if its exit status STATUS equals WANTED
     if [ "$2" = "$3" ]; then passed=$((passed + 1)); else
         failed=$((failed + 1))
         echo "FAILED  $1: exit status $2, wanted $3"

@@ -48,7 +48,7 @@ static const void *data_of(const taper_value *value, taper_tensor_info *info)
     return info->data;
 }
 
-// ---- opening
+// ---- opening models
 
 static void count_text(void *user, const char *text, size_t length)
 {
@@ -124,7 +124,7 @@ static void samples_are_given(void **state)
     taper_context_release(context);
 }
 
-// ---- values
+// ---- entries of values, and copies
 
 static void entries_are_found(void **state)
 {
@@ -213,7 +213,7 @@ static void copies_run_on(void **state)
     taper_context_release(context);
 }
 
-// ---- settings
+// ---- settings of a model (taper.json)
 
 static taper_status parse(taper_context *context, const char *text, taper_settings **settings)
 {
@@ -354,7 +354,7 @@ static void settings_of_models(void **state)
     taper_context_release(context);
 }
 
-// ---- classes
+// ---- classes, scores, masks
 
 static void classes_are_ranked(void **state)
 {
@@ -484,7 +484,7 @@ static void masks_are_drawn(void **state)
     taper_context_release(context);
 }
 
-// ---- memory
+// ---- failing allocations
 
 static taper_status work(taper_context *context, const void *what, taper_error *errors)
 {

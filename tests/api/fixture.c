@@ -256,7 +256,7 @@ taper_status test_run(taper_context *context, taper_session *session, const test
     return status;
 }
 
-// ---- comparing
+// ---- comparing values
 
 static bool same_elements(const taper_tensor_info *a, const taper_tensor_info *b, size_t dim, int64_t at_a,
                           int64_t at_b)

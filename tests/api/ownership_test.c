@@ -394,7 +394,7 @@ static void constant_cannot_be_made_writable(void **state)
     close_program(&p);
 }
 
-// ---- packs
+// ---- packed weights
 
 // The model also owns the scales of a tensor quantized per channel, so the second run finds the tensor's packed
 // weights.

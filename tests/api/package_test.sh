@@ -59,7 +59,7 @@ if command -v readelf >/dev/null; then
     readelf -d "$scratch/cmake/run_model_shared" | grep -q "\[libtaper.so.$interface\]" || { echo "FAILED a program needs another library"; exit 1; }
     passed=$((passed + 1))
 fi
-wanted() { # VERSION FOUND: find_package with this version must set taper_FOUND to FOUND
+wanted() { # wanted VERSION FOUND: find_package with VERSION must set taper_FOUND to FOUND
     mkdir -p "$scratch/wants"
     printf 'cmake_minimum_required(VERSION 3.16)\nproject(wants LANGUAGES C)\nfind_package(taper %s QUIET)\nmessage("found: ${taper_FOUND}")\n' "$1" \
         >"$scratch/wants/CMakeLists.txt"

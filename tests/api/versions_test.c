@@ -14,7 +14,7 @@
 #include "tests/api/fixture.h"
 #include "tests/api/load_text.h"
 
-// ---- numbers
+// ---- numbers of enumerators
 
 static void numbers_of_dtypes(void **state)
 {

@@ -117,7 +117,7 @@ PICKLES = {
     "per_tensor": qtensor("per_tensor_affine", (FLOAT, number(3))),
     "per_channel": qtensor("per_channel_affine", (tensor("DoubleStorage", "2", 2, (2,), (1,)),
                                                   tensor("LongStorage", "3", 2, (2,), (1,)), number(0))),
-    # broken
+    # broken pickles
     "cycle": b"]q\x00(h\x00e", "depth": b"\x85" * 3 + b")" + b"\x85" * 250, "system": glob("os", "system") + text("true") + b"\x85R",
     "outside": tensor("FloatStorage", "0", 6, (2, 4), (4, 1)), "negative": tensor("FloatStorage", "0", 6, (-1,), (1,)),
     "nine": tensor("FloatStorage", "0", 6, (1,) * 9, (1,) * 9), "mark": b"(((((", "underflow": b"\x87",

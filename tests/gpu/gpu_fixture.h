@@ -18,7 +18,7 @@
 #ifndef GPU_DEVICE
 #define GPU_KIND "vulkan"
 #define GPU_DEVICE "vulkan:llvmpipe"
-#define GPU_IS_SOFTWARE true // GPU_DEVICE has a name: a CPU driver is used only by name
+#define GPU_IS_SOFTWARE true // a driver that computes on the CPU is used only if the device name has its name
 #endif
 
 static const char device[] = GPU_DEVICE;

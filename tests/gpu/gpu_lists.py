@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""gpu_lists.py TAPER [--filter TEXT]: compares every operator of PyTorch 1.13's Vulkan and Metal backends, run only on the GPU ("!"), with
-PyTorch. TAPER_GPU names the device (vulkan:llvmpipe). NOT_HERE has the operators that compute nothing; docs/gpu.md gives the reason."""
+"""gpu_lists.py TAPER [--filter TEXT]: compares every operator of PyTorch 1.13's Vulkan and Metal backends with PyTorch. The
+device name ends with "!", so that the operators run only on the GPU. TAPER_GPU names the device (vulkan:llvmpipe). NOT_HERE has the operators
+that compute nothing; docs/gpu.md gives the reason."""
 import argparse
 import os
 import subprocess

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """gpu_networks.py TAPER [NAME…] [--all]: runs torchvision's networks on the GPU, with weights from a seed. Each network is scripted (NAME:lite
 is also saved for the lite interpreter, NAME:mobile is also prepared by optimize_for_mobile) and run by PyTorch and on the device. The device
-has "!", so that an operator that it declines is a failure, except for networks in PARTLY, which run without "!". Prints the number of segments
-and dispatches of each. TAPER_GPU names the device (vulkan:llvmpipe)."""
+name ends with "!", so that an operator that the device declines is a failure, except for networks in PARTLY, which run without "!". Prints the
+number of segments and dispatches of each network. TAPER_GPU names the device (vulkan:llvmpipe)."""
 import argparse
 import os
 import re

@@ -79,7 +79,7 @@ void check_memory_reset(void)
         regions[i].used = false;
 }
 
-// ---- numbers
+// ---- random numbers
 
 static uint64_t seed = 0x9E3779B97F4A7C15u;
 

@@ -45,7 +45,7 @@ static void check_halves(const taper_narrow_entry *entry, bool bf16, size_t n, s
     check_memory_reset();
 }
 
-// ---- panels
+// ---- panels of narrow weights
 
 static void put_nibble(uint32_t *weights, size_t nr, size_t k, size_t column, int number)
 {

@@ -293,7 +293,7 @@ def layer_of_a_loop(self, x, n: int):
     return x
 
 
-# ---- bounds
+# ---- bounds of a layer's results
 
 @case((IMAGE,), conv=lambda: nn.Conv2d(4, 3, 1))
 def bounds(self, x):
@@ -327,7 +327,7 @@ def bounds_in_place(self, x):
     return z + y
 
 
-# ---- sums
+# ---- sums with a relu
 
 @case((some(3, 4), some(3, 4)), (some(3, 4), some(4)), (some(4).double(), some(3, 4)), 
       (torch.tensor([1, -2]), torch.tensor([3, -4])), (torch.tensor([1, 200], dtype=torch.uint8), torch.tensor([3, 4], dtype=torch.uint8)),

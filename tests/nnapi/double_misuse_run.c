@@ -297,7 +297,7 @@ void misuse_executions(nnapi *n)
     free_compiled(n, &c);
 }
 
-// ---- memory
+// ---- memory objects
 
 static void misuse_descriptors(nnapi *n, const compiled *c)
 {

@@ -181,7 +181,7 @@ static void compare_tensor(const recorded_tensor *t, const taper_value *value, c
     }
 }
 
-// ---- values
+// ---- comparing values
 
 static void compare_value(recording *r, const taper_value *value, comparison *c);
 

@@ -135,7 +135,7 @@ for op in ("fft", "ifft", "rfft", "irfft", "hfft", "ihfft"):
 case("fftn/large", "x : torch.fft.fftn(x)", args(numbers(60, 34, 67, dtype=torch.complex64)), length=60 * 34 * 67)
 case("rfft2/large", "x : torch.fft.irfft2(torch.fft.rfft2(x), [120, 90])", args(numbers(2, 120, 90)))
 
-# ---- _fft_…
+# ---- the inner operators _fft_…
 
 for dims in ("[0]", "[2, 0]", "[0, 1, 2]", "[1, 1]", "[7]", "[-1]"):
     for mode in (0, 1, 2, 3):

@@ -141,7 +141,7 @@ every("tensorsolve-dims", "torch.linalg.tensorsolve(a, b, dims=(0, 2))", ONE, la
       dtypes=FEW)
 add("tensorsolve-sizes", "torch.linalg.tensorsolve(a, b)", [random(4, 4), random(3)])
 
-# ---- triangles
+# ---- triangular matrices and systems
 for upper in (True, False):
     for unit in (True, False):
         flags = f"upper={upper}, unitriangular={unit}"

@@ -65,7 +65,7 @@ for name, calls in {"max_pool2d_with_indices": ("q, [2, 2]",), "max_pool3d_with_
                     "reflection_pad2d": ("q, [1, 2, 1, 1]",), "reflection_pad3d": ("f, [1, 1, 1, 1, 1, 1]",), "replication_pad1d": ("t, [1, 2]",), "replication_pad2d": ("q, [1, 2, 1, 1]",), "replication_pad3d": ("f, [1, 1, 1, 1, 1, 1]",)}.items():
     CASES += forms(name, *calls, gaps=False)
 CASES += [plain("_pad", *(f"{A}_pad_enum(q, [1, 1, 1, 1], {m})" for m in range(4)), A + "_pad_circular(q, [1, 1, 0, 2])")] + raising(A + "_pad_enum(q, [1, 1], 9)")
-# Resizing.
+# Resizing of images.
 for name, calls in {"upsample_nearest1d": ("t, [6]",), "upsample_nearest2d": ("q, [6, 7]",), "upsample_nearest3d": ("f, [6, 5, 3]",), "_upsample_nearest_exact1d": ("t, [6]",), "_upsample_nearest_exact2d": ("q, [6, 7]",), "_upsample_nearest_exact3d": ("f, [6, 5, 3]",),
                     "upsample_linear1d": ("t, [6], False",), "upsample_bilinear2d": ("q, [6, 7], True",), "upsample_trilinear3d": ("f, [6, 5, 3], False",), "upsample_bicubic2d": ("q, [6, 7], False",), "_upsample_bilinear2d_aa": ("q, [3, 3], False",),
                     "_upsample_bicubic2d_aa": ("q, [3, 3], False",), "grid_sampler_2d": ("q, torch.tanh(q[..., :2])[:, :, :, :2], 0, 0, False", "q, q[:, :, :, :2], 1, 1, True"), "grid_sampler_3d": ("f, f[:, :, :, :, :3], 0, 0, False",),

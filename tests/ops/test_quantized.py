@@ -105,7 +105,7 @@ for refused in ("q.permute(0, 2, 1, 3)", "q.transpose(0, 1)", "q.expand(2, 3, 4,
                 "torch.stack([q, q])", "q.flip([0])", "q.masked_fill(torch.ones(4) > 0, 1.0)", "q.unfold(2, 2, 1)", "q.diagonal(0, 2, 3)", "q.repeat(1, 1, 1, 2)", "q.movedim(0, 1)"):
     per_channel(f"refused/{refused}", f"({refused}).dequantize()")
 
-# Copies.
+# Copies into quantized tensors and from them.
 quantized("copy_", "torch.quantize_per_tensor(x * 0, 0.5, 3, torch.quint8).copy_(q)", IMAGE, LAST, qparams=FEW[:1])
 quantized("copy_float", "q.copy_(x * 2)", IMAGE, qparams=QPARAMS)
 quantized("copy_to_float", "x.copy_(q)", IMAGE, qparams=FEW[:1])

@@ -102,7 +102,7 @@ for name, body in {"one": "torch.ops.quantized.prelu(q, torch.quantize_per_tenso
                    "aten": "torch.prelu(q, torch.quantize_per_tensor(x[0, :, 0, 0], 0.013, 7, DTYPE))", "wrong": "torch.prelu(q, torch.quantize_per_tensor(x[0, :2, 0, 0], 0.013, 7, DTYPE))"}.items():
     quantized("prelu/" + name, body, IMAGE, LAST, WIDE, numbers(2, 3, 9, 16))
 
-# Concatenation.
+# Concatenation of quantized tensors.
 SECOND = "torch.quantize_per_tensor(x * 1.3, 0.07, 31, DTYPE)"
 for op in ("cat", "cat_relu"):
     for dim in (0, 1, -1):

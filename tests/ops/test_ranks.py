@@ -19,13 +19,13 @@ for rank in INPUTS:
             # elementwise, broadcast, types
             "x + x", "x * 2 - x.neg()", "torch.relu(x), torch.sigmoid(x)", "x > 0", "x + x.sum(0, keepdim=True)", "x + torch.arange(x.size(-1))", "x.double() + x", "torch.where(x > 0, x, x.flip([0]))",
             "x.clamp(-0.5, 0.5)", "x.to(torch.int32), x.half()", "x.clone().mul_(x)", "torch.addcmul(x, x, x[:1])", "torch.atan2(x, x.flip([-1]))", "x.to(torch.complex64)",
-            # movement
+            # operators that move elements
             "x.permute(list(range(n - 1, -1, -1)))", "x.permute(list(range(n - 1, -1, -1))).contiguous()", "x.transpose(0, -1).contiguous()", "x.transpose(1, -2) + x.transpose(1, -2)", "x.reshape(-1)", "x.reshape(x.transpose(0, -1).shape)",
             "x.flatten(1, -2)", "x.squeeze()", "x.squeeze().unsqueeze(0)", "x.expand([2] + list(x.shape)[1:]) if x.size(0) == 1 else x.expand_as(x)", "x.flip([0, -1])", "x.roll(1, -1)", "x.movedim(0, -1)",
             "x.repeat([2] + [1] * (n - 1))", "torch.cat([x, x], -1)", "torch.cat([x, x.flip([0])], 0)", "torch.split(x, 1, -1)", "torch.chunk(x, 2, 0)", "x.select(0, 0)", "x.narrow(-1, 0, 1)", "x[..., ::2]", "x[0, :, 0]",
             "x.diagonal(0, 0, -1)", "x.unbind(-1)", "x.stride(), x.is_contiguous(), x.numel()", "x.tile([1] * (n - 1) + [2])", "torch.constant_pad_nd(x, [1, 0], 0.5)", "x.rot90(1, [0, -1])",
             "x.tril(), x.triu()", "x.unfold(-1, 2, 1) if n < 16 else x", "torch.zeros_like(x), x.new_ones(x.shape)",
-            # reductions
+            # reductions, sorting
             "x.sum()", "x.sum(-1)", "x.sum([0, -1])", "x.sum(list(range(0, n, 2)))", "x.mean([1, -1], True)", "x.amax(list(range(n)))", "x.max(-1)", "x.argmax(0)", "x.var([0, -1])", "x.prod(0)", "(x > 0).any(-1), (x > 0).all()",
             "x.cumsum(-1)", "x.cumsum(0)", "torch.logsumexp(x, [0, -1])", "x.norm()", "torch.linalg.vector_norm(x, 2, [0, -1])", "x.sort(-1)", "x.topk(1, -1)", "x.median(-1)", "torch.var_mean(x, [-1])",
             "torch.softmax(x, -1)", "torch.softmax(x, 0)", "F.layer_norm(x, x.shape[-2:])", "F.layer_norm(x, x.shape)", "F.normalize(x, 2.0, -1)", "torch.aminmax(x)", "x.count_nonzero(-1)", "torch.equal(x, x.clone()), torch.allclose(x, x * 1)",

@@ -185,7 +185,7 @@ static void files_have_rows(void **state)
     assert_true(files > 0);
 }
 
-// ---- masks
+// ---- masks of instruction sets
 
 static bool parse(const char *names, uint64_t *mask)
 {

@@ -62,7 +62,7 @@ static taper_status load(const taper_allocator *allocator, taper_types *types, c
     return status;
 }
 
-// ---- comparing
+// ---- comparing the two forms of a model
 
 enum { MOST_STORAGES = 10000 };
 

@@ -157,7 +157,7 @@ static void stopped(void **state)
     }
 }
 
-// ---- places
+// ---- places: memory that each thread has for itself
 
 typedef struct user {
     taper_places places;

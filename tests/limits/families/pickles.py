@@ -53,7 +53,7 @@ def repeat(size, make, start=0):
     return b"".join(parts)
 
 
-# ---- values
+# ---- large values in attributes
 
 def numbers(size):
     return lite(obj("__torch__", "M", attributes(a=items(b"K\x01" * (size // 2)))))
