@@ -47,7 +47,7 @@ static TAPER_COLD taper_status wrong(const reading *r, const char *words)
     return taper_fail(r->error, TAPER_ERROR_FILE, "%s: %s", r->name, words);
 }
 
-// ---- members
+// ---- reading members
 
 // Counts the items of the array that starts at the reader's position, which does not change.
 static taper_status count_items(const reading *r, size_t *count)
@@ -347,7 +347,7 @@ static taper_status take_all(const reading *r)
     return taper_json_end(r->json);
 }
 
-// ---- creation
+// ---- creating and releasing settings
 
 static taper_status create(taper_context *context, taper_settings **settings, taper_error *error)
 {

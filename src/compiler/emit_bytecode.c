@@ -51,7 +51,7 @@ static TAPER_COLD taper_status cannot(const emitter *e, const taper_node *node, 
                e->target->version, node->kind == TAPER_NODE_OP ? node->op_name : taper_node_kind_name(node->kind), why);
 }
 
-// ---- tables
+// ---- tables of a function: constants, operators, types
 
 static size_t hash_constant(const emitter *e, taper_val value)
 {

@@ -122,7 +122,7 @@ static taper_status own_weights(const equalizer *e)
     return TAPER_OK;
 }
 
-// ---- ranges
+// ---- equalizing the ranges of channels
 
 // Numbers of a weight that belong to one channel: `count` runs of `length` numbers, `stride` numbers apart.
 typedef struct channel_part {

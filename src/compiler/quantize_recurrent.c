@@ -80,7 +80,7 @@ bool taper_recurrent_is_quantizable(const taper_compilation *compilation, const 
     return (double)count == 4 * layers * (both != 0 ? 2 : 1); // a layer with projections has another number of weights
 }
 
-// ---- rewriting
+// ---- rewriting recurrent layers
 
 static taper_status pack_cell(const taper_quantization *q, taper_compilation *compilation, taper_tensor *const w[4],
                               taper_val *cell)

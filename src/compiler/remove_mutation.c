@@ -18,7 +18,7 @@ typedef struct walk {
     taper_dtypes *dtypes;
 } walk;
 
-// ---- operators
+// ---- operators that write to a tensor
 
 // Returns true if the functional form gives a tensor of x's dtype for every x. Some functional forms turn integers into
 // floats. The dtypes of other tensor arguments are unknown.
@@ -78,7 +78,7 @@ static taper_status make_functional(const walk *w, taper_node *node)
     return TAPER_OK;
 }
 
-// ---- lists
+// ---- writes to lists
 
 static bool is_append(const taper_node *node, const taper_node *list)
 {

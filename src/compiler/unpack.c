@@ -17,7 +17,7 @@ static taper_status set_constant(taper_node *node, size_t index, taper_val value
     return TAPER_OK;
 }
 
-// ---- activations
+// ---- bounds of a layer's results, as activations
 
 // Inserts a relu or clamp of x. *result is x if there is no bound, or NULL if this build lacks the operator.
 static taper_status clamp_before(taper_compilation *compilation, taper_node *before, taper_ir_value *x, double min,
@@ -42,7 +42,7 @@ static taper_status clamp_before(taper_compilation *compilation, taper_node *bef
     return TAPER_OK;
 }
 
-// ---- layers
+// ---- packed layers
 
 typedef struct packed_layer {
     bool convolution, weight_is_in_out;

@@ -150,7 +150,7 @@ static taper_status read_type(reader *r, taper_val value, const taper_type **typ
     return TAPER_OK;
 }
 
-// ---- tables
+// ---- tables of a function
 
 static taper_status read_opcode(reader *r, taper_val name, uint8_t *op)
 {

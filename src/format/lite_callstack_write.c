@@ -28,7 +28,7 @@ typedef struct writer {
     uint32_t *slots; // for each place of a call: memo slot of its frames + 1, or 0 before they are written
 } writer;
 
-// ---- ranges
+// ---- source ranges
 
 static taper_status add_ranges(const writer *w, taper_val lines, ranges *r)
 {

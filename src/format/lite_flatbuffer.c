@@ -6,8 +6,6 @@
 
 enum { OLDEST_BYTECODE = 4, NEWEST_BYTECODE = 9, NEWEST_OPERATORS = 10 };
 
-// ---- names
-
 // ---- ivalues
 
 static taper_status read_kind(const taper_fb_reader *r, const taper_fb_table *table, taper_fb_kind *kind)

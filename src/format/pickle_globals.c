@@ -158,7 +158,7 @@ taper_status taper_pickle_find_global(taper_pickle *p, const char *module, size_
     return push_global(p, global);
 }
 
-// ---- functions
+// ---- functions that a pickle calls
 
 // Counts the items of a container whose type is set, and fails above a limit. Writers set the type of a container once,
 // but a malicious file could do it many times. The limit keeps the time proportional to the size of the file.

@@ -238,7 +238,7 @@ const taper_zip_entry *taper_zip_find(const taper_zip *zip, const char *name, si
     return taper_names_find(zip->names, zip->count, name, length, &at) ? &zip->entries[at] : NULL;
 }
 
-// ---- records
+// ---- records of the archive
 
 TAPER_COLD static taper_status damaged(const taper_zip_entry *entry, uint64_t at, const char *what, taper_error *error)
 {

@@ -20,7 +20,7 @@ struct taper_aliases {
     size_t count;
 };
 
-// ---- types
+// ---- what values of a type can contain
 
 static const taper_type *without_optional(const taper_type *type)
 {

@@ -125,7 +125,7 @@ taper_status taper_block_create(taper_graph *graph, taper_node *parent, size_t p
     return TAPER_OK;
 }
 
-// ---- uses
+// ---- uses of values
 
 static void unlink_use(taper_ir_input *input)
 {

@@ -57,7 +57,7 @@ static taper_shape broadcast_all(const taper_infer_call *call)
     return shape;
 }
 
-// ---- products
+// ---- shapes of products
 
 // Returns the shape of (…, n, k) times (…, k, m). A vector is a row on the left and a column on the right, and its
 // dimension is not in the result.

@@ -159,7 +159,7 @@ static void wait_for_lane(taper_pool *pool, pool_line *line, unsigned own)
     }
 }
 
-// ---- pieces
+// ---- pieces of a job: ranges of its indices
 
 static void run_piece(void *argument, size_t number)
 {
@@ -198,7 +198,7 @@ static bool do_piece(taper_pool *pool, unsigned slot, unsigned first)
     return false;
 }
 
-// ---- workers
+// ---- workers: the threads of the pool
 
 // Returns the number of workers that can be useful. Every active run except the first has a thread of its own, so each
 // of these runs makes one worker useless.
@@ -270,7 +270,7 @@ static void wake_workers(taper_pool *pool)
     }
 }
 
-// ---- jobs
+// ---- running jobs
 
 // Runs a job in a slot that the caller has taken. The caller has already begun the first piece of lane 0.
 static bool run_shared(taper_pool *pool, unsigned slot, const pool_lane *job, unsigned now, taper_pool_check check,

@@ -168,7 +168,7 @@ taper_status taper_archive_reader_record(taper_archive_reader *reader, size_t in
     return TAPER_OK;
 }
 
-// ---- values
+// ---- reading values from pickles
 
 // Takes over the reference to `val`.
 static taper_status box(taper_heap *heap, taper_val val, taper_value **value, taper_error *error)

@@ -105,7 +105,7 @@ taper_status taper_archive_writer_finish(taper_archive_writer *writer, taper_err
     return note(writer, taper_zip_writer_finish(&writer->zip, error));
 }
 
-// ---- values
+// ---- writing values as pickles
 
 // The storages of a pickle. The key of a storage is its number in this list.
 typedef struct storages {

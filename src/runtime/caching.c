@@ -41,7 +41,7 @@ static size_list *place_of(size_list *lists, size_t capacity, size_t size)
     return &lists[at];
 }
 
-// ---- allocating
+// ---- allocating blocks
 
 static free_block *take(taper_caching_allocator *c, size_t size)
 {

@@ -19,7 +19,7 @@ static const taper_converter *const converters[] = {
 #undef CONVERTER
     NULL};
 
-// ---- loading
+// ---- loading drafts
 
 static taper_status make_draft(taper_model *model, const struct taper_compiler *compiler, taper_draft **draft,
                                taper_error *error)
@@ -115,7 +115,7 @@ static taper_status keep_methods(taper_draft *draft, const taper_optimize_option
     return taper_draft_drop_uncalled(draft, error);
 }
 
-// ---- optimizing
+// ---- optimizing drafts
 
 static taper_status find_preparer(taper_device_kind kind, const taper_preparer **preparer, taper_error *error)
 {
@@ -230,7 +230,7 @@ taper_status taper_draft_finish(taper_draft *draft, taper_model **model, taper_e
     return status;
 }
 
-// ---- saving
+// ---- saving drafts
 
 static void free_constants(taper_module_function *function)
 {

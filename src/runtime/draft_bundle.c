@@ -9,7 +9,7 @@
 #include "ir/effects.h"
 #include "ops/list/op_table.h"
 
-// ---- samples
+// ---- sample inputs of methods
 
 static taper_draft_bundle_entry *find_entry(const taper_draft *draft, const char *method)
 {
@@ -119,7 +119,7 @@ taper_status taper_draft_bundle(taper_draft *draft, const char *method, taper_va
     return taper_budget_explain(draft->model->budget, add_sample(draft, method, inputs, count, error), error);
 }
 
-// ---- samples that the file already has
+// ---- sample inputs of methods that the file already has
 
 static const char attribute_start[] = "_bundled_inputs_deflated_";
 

@@ -49,7 +49,7 @@ static inline void store(const frame *f, uint32_t operand, taper_val value)
     }
 }
 
-// ---- budgets
+// ---- budgets of a run
 
 static TAPER_COLD taper_status out_of(const frame *f, const char *what)
 {

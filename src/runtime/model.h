@@ -63,7 +63,7 @@ taper_function *taper_model_find(const taper_model *model, const char *class_nam
 // Builds the index of functions by name, and the list of the root's methods.
 TAPER_MUST_USE taper_status taper_model_index_functions(taper_model *model, taper_error *error);
 
-// ---- loading
+// ---- loading models
 
 // Switches the modules of the model to evaluation mode. Call this before the graphs are optimized or run.
 TAPER_MUST_USE taper_status taper_model_evaluate(taper_model *model, taper_error *error);

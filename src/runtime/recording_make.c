@@ -139,7 +139,7 @@ static bool count(making *m)
     return walk(m);
 }
 
-// ---- bands
+// ---- bands: chains of calls that run together
 
 // Collects the chain of calls from step i on in which each call is the only user of the previous call's result. Returns
 // the number of calls.

@@ -5,7 +5,7 @@
 #include "runtime/recording.h"
 #include "runtime/run_into.h"
 
-// ---- inputs
+// ---- checking inputs
 
 static TAPER_COLD taper_status wrong_input(const taper_module_argument *argument, size_t index, taper_val value,
                                            taper_error *error)

@@ -188,7 +188,7 @@ static void damaged_archives_are_refused(void **state)
     free(f.data);
 }
 
-// ---- sessions
+// ---- archives written from a session
 
 // Copies the sources and the constants of the model's archive, which a session does not change.
 static void copy_code(taper_model *model, taper_archive_writer *writer, taper_error *error)

@@ -201,7 +201,7 @@ static void not_found(void **state)
     }
 }
 
-// ---- calls
+// ---- calls of operators
 
 static void arguments_and_defaults(void **state)
 {

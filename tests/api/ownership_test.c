@@ -189,7 +189,7 @@ static void truncated_while_copied(void **state)
     free_host_file(&f);
 }
 
-// ---- inputs
+// ---- ownership of inputs
 
 static taper_value *constant(const program *p, float *data, int64_t count, int *released)
 {
@@ -343,7 +343,7 @@ static void empty_view_has_no_bytes(void **state)
     close_program(&p);
 }
 
-// ---- attributes
+// ---- ownership of attributes
 
 static void attribute_says_read_only(void **state)
 {

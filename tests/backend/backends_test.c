@@ -170,7 +170,7 @@ static void every_sample(void **state)
     assert_true(done.rounded_otherwise < files / 4);
 }
 
-// ---- failures
+// ---- failing calls of a backend
 
 // Loads the file and repeats each call until it succeeds. The failing backend call may make one run fail, or the load.
 static bool fail_at(const answers *a, layer_call call, size_t at, taper_status status, away_claims claims)

@@ -21,7 +21,7 @@
 
 enum { MOST_SAMPLES = 256, HANG = 60 };
 
-// ---- samples
+// ---- sample files
 
 static bytes read_file(const char *path)
 {

@@ -329,7 +329,7 @@ static void (*const changes[])(mutation *m) = {drop,
                                                shuffle,
                                                shorten};
 
-// ---- records
+// ---- changing records
 
 static bool is_program(const pt2_record *record)
 {
@@ -453,7 +453,7 @@ static void mutate_record(mutation *m, pt2_sample *sample)
     }
 }
 
-// ---- files
+// ---- mutated sample files
 
 static mutation begin(uint64_t seed)
 {

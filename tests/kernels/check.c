@@ -25,7 +25,7 @@ uint64_t check_cpu(void)
     return taper_cpu_features() & mask;
 }
 
-// ---- memory
+// ---- memory between inaccessible pages
 
 // Regions of memory are reused, because mapping memory is slow under emulation.
 typedef struct region {

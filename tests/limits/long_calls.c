@@ -60,7 +60,7 @@ static void tick(int number)
     }
 }
 
-// ---- values
+// ---- values for the arguments of calls
 
 #define PICK(b, array) ((array)[draw((b), (uint32_t)(sizeof(array) / sizeof *(array)))])
 

@@ -108,7 +108,7 @@ bool bench_close(bench *b)
     return good;
 }
 
-// ---- calls
+// ---- making calls
 
 static taper_val argument(bench *b, const taper_schema *schema, size_t i)
 {

@@ -195,7 +195,7 @@ def check_net(folder):
     on_taper(folder, module(blob, [1], [1], [(1, 4, 5, 4)], lines), [x], [want], "a scheme for open sizes")
 
 
-# ---- refusals
+# ---- models that must be refused
 
 def check_refusals(folder, filter):
     """Checks (name, code, sizes of the input, arguments, sizes of results, words of the error)."""

@@ -73,7 +73,7 @@ def compare_results(folder, original, copy, calls):
     return None
 
 
-# ---- records
+# ---- comparing written archives
 
 class Tree(pickle.Unpickler):
     """Returns a pickle as tuples, lists and dicts that can be compared."""

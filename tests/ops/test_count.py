@@ -54,7 +54,7 @@ for edges in (([0.0, 1.0], [-1.0, 0.0, 0.5]), ([0.0, 1.0],), ([], [1.0, 2.0])):
 case("_histogramdd", "x : [torch._histogramdd_from_bin_cts(x, [2, 3]), torch._histogramdd_from_bin_tensors(x, [torch.arange(3.), torch.arange(2.)])], "
      "torch._histogramdd_bin_edges(x, [2, 3])", args(numbers(50, 2)))
 
-# ---- segments
+# ---- reductions of segments
 
 for reduce, dtype, initial in itertools.product(("max", "min", "sum", "mean", "prod"), (torch.float32, torch.float64, torch.float16, torch.bfloat16),
                                                 ("", ", initial=1", ", initial=-2.5")):

@@ -115,7 +115,7 @@ enum { CALLS = sizeof calls / sizeof *calls, MOST_ARGUMENTS = 24, MOST_SIZES = 8
 static const unsigned thread_counts[] = {1, 2, 3, 4, 7};
 enum { COUNTS = sizeof thread_counts / sizeof *thread_counts };
 
-// ---- drawing
+// ---- drawing random numbers
 
 static uint64_t state;
 

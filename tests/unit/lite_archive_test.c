@@ -643,7 +643,7 @@ static void names_what_is_wrong(void **state)
     bytes_free(&file);
 }
 
-// ---- damage
+// ---- damaged files
 
 static void survives_truncation(void **state)
 {

@@ -372,7 +372,7 @@ static void test_borrowing(void **state)
     taper_types_release(types);
 }
 
-// ---- damage
+// ---- damaged files
 
 static void expect_refused(taper_types *types, const void *data, size_t size, const char *want)
 {

@@ -334,7 +334,7 @@ static void refusals(void **state)
     close_sample(&s);
 }
 
-// ---- failures
+// ---- failing writes
 
 typedef struct limited_sink {
     size_t left; // number of writes that the sink accepts before a write fails

@@ -152,7 +152,7 @@ static taper_list *list_of(heap_fixture *f, const taper_type *element, const tap
     return list;
 }
 
-// ---- values
+// ---- values that are written and read again
 
 static void scalars(void **state)
 {

@@ -419,7 +419,7 @@ static void out_of_memory(void **state)
     each_sample(check_memory);
 }
 
-// ---- refusals
+// ---- files that must be refused
 
 typedef struct refusal {
     const char *sample, *record, *from, *to, *word;

@@ -382,7 +382,7 @@ static void each_allocation_fails(void **state)
     bytes_free(&file);
 }
 
-// ---- constants
+// ---- weights that the host changes
 
 // The host changes the weights of a session after some runs. A session whose weights were changed before the first run
 // must give the same results.
@@ -473,7 +473,7 @@ static void later_runs_are_as_the_first(void **state)
     assert_true(replayed > 0);
 }
 
-// ---- threads
+// ---- sessions on several threads
 
 typedef struct worker {
     pthread_t thread;

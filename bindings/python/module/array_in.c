@@ -42,7 +42,7 @@ static element read_format(const binding_state *state, const char *format, size_
     return e;
 }
 
-// ---- copies
+// ---- copies of elements
 
 void binding_copy_strided(void *to, const void *from, size_t rank, const Py_ssize_t *shape, const Py_ssize_t *strides,
                           size_t item, size_t unit)

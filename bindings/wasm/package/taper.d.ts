@@ -65,7 +65,7 @@ export function init(options?: InitOptions): Promise<void>;
 export function version(): Promise<string>;
 
 export interface LoadOptions {
-    /** Called with the number of bytes loaded, and the total if the server sends it. */
+    /** Called with the number of bytes loaded, and the total number if the server sends it. */
     onProgress?: (loaded: number, total: number | undefined) => void;
     /** Aborts the download. */
     signal?: AbortSignal;
@@ -75,7 +75,7 @@ export interface LoadOptions {
     optimize?: boolean;
     /** Check the inputs of an exported program against the sizes of its export; default true. */
     guards?: boolean;
-    /** Check the checksums of all records first; default false. */
+    /** Check the checksums of all records of the file before loading; default false. */
     verify?: boolean;
     /** Time limit in seconds. A run that takes longer fails. Default 0: no limit. */
     seconds?: number;
@@ -89,7 +89,7 @@ export function loadModel(source: ModelSource, options?: LoadOptions): Promise<M
 export interface Method {
     name: string;
     arguments: {name: string, type: string}[];
-    /** Number of arguments without a default. */
+    /** Number of the arguments that have no default. */
     required: number;
     returns: string | undefined;
 }
@@ -104,7 +104,7 @@ export interface Facts {
     extraFiles: string[];
 }
 
-/** RGBA pixels, row by row: an ImageData, or an object with its members. */
+/** RGBA pixels, row by row: an ImageData, or an object with the same members. */
 export interface Picture {
     data: Uint8ClampedArray | Uint8Array;
     width: number;

@@ -90,7 +90,7 @@ static taper_status masked_index_put(taper_export_lowering *l, taper_export_scop
     return taper_export_name(l, scope, 0, y);
 }
 
-// ---- products
+// ---- products of tensors, and attention
 
 // Lowers a linear layer with int8 weights: the product with the weights as floats, times a scale for each column.
 static taper_status int8_mm(taper_export_lowering *l, taper_export_scope *scope)

@@ -6,7 +6,7 @@
 
 enum { MOST_DEPTH = 64, NAME = 256 };
 
-// ---- results
+// ---- building results from their leaves
 
 static const taper_type *item_type(taper_ir_value *const *items, size_t count)
 {
@@ -152,7 +152,7 @@ taper_status taper_export_pack(taper_export_lowering *l, const taper_pt2_tree *t
     return pack(l, tree, 0, leaves, packed);
 }
 
-// ---- names
+// ---- names of leaves
 
 static taper_status name_leaves(taper_export_lowering *l, const taper_pt2_tree *tree, int depth, char *path,
                                 size_t length, const char **names)

@@ -239,7 +239,7 @@ taper_status taper_nnapi_lower_resize(taper_nnapi_lowering *l, const taper_nnapi
     return give_result(l, op, y, integers, !r.nchw);
 }
 
-// ---- channels
+// ---- rearranging channels and pixels
 
 // Reshapes x to the `count` sizes in `apart`, permutes these dimensions, and reshapes the result to its final sizes.
 static taper_status rearrange(taper_nnapi_lowering *l, taper_ir_value *x, const int64_t *apart, const int64_t *order,

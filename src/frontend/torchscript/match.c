@@ -152,7 +152,7 @@ taper_status taper_ts_unify_items(taper_ts_lowering *l, const taper_type *a, con
     return unify(l, a, b, true, type);
 }
 
-// ---- conversions
+// ---- conversions of arguments
 
 // Returns true if a value that cannot be None is passed where an Optional is required.
 static bool is_bare(const taper_type *from, const taper_type *to)
@@ -389,7 +389,7 @@ taper_status taper_ts_substitute(taper_ts_lowering *l, const taper_type *formal,
                 taper_min_size(formal->count, 16), type);
 }
 
-// ---- values
+// ---- types of values
 
 const taper_type *taper_ts_value_type(taper_ts_lowering *l, taper_val value)
 {

@@ -149,7 +149,7 @@ def shared_scales(size):
                 extra=[("m/data/0", bytes(n)), ("m/data/s", b"\0\0\x80?" * n), ("m/data/z", bytes(8 * n))])
 
 
-# ---- records
+# ---- records of the archive
 
 def empty_records(size):
     return lite(ROOT, extra=[(f"m/extra/{i}", b"") for i in range(max(size // 110, 1))])
@@ -223,7 +223,7 @@ def deep_debug_maps(size):
         ("m/callstack_debug_map.pkl", whole(many(many(b"N", number(0), text("x"), put(3, frame)), repeat(size, lambda i: many(wide(i), number(0), text("aten::add"), get(3))))))])
 
 
-# ---- bytecode
+# ---- functions in bytecode
 
 def functions(size):
     return lite(ROOT, repeat(size, lambda i: function(f"__torch__.M.f{i}", table())))
