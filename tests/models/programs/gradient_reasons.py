@@ -14,6 +14,10 @@ SEEDS = {
     81000578: "a branch depends on the layer norm of equal elements: 0 in Taper, and -1e-15 in PyTorch",
     92000258: "detach_ of a result of einsum, which is a view of a product in PyTorch and a tensor of its own in Taper",
     86000061: "the layer norm of equal elements multiplies the rounding of their mean by 316",
+    70001001489: "the layer norm of equal elements multiplies the rounding of their mean by 316",
+    71001000005: "PyTorch adds the gradient of a later torch.autograd.grad to x.grad, if x was a factor of a write to a view",
+    71002000297: "a gradient that is a view of a given one is written to, which PyTorch refuses",
+    71002000341: "a branch depends on the variance of equal elements: 0 in Taper, and positive in PyTorch",
 }
 
 
