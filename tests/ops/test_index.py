@@ -54,6 +54,10 @@ for shape in ((20, 16, 16, 1), (7, 3, 5), (2, 3, 300), (3, 256), (300, 2, 2), (2
 ROWS = "    i = torch.tensor([0, 2, 2, 3])\n    k = torch.tensor([3, 1])\n"
 add("index_select", [f"x.index_select({d}, i)" for d in (0, 1, 2, -1)] + ["x.index_select(0, torch.tensor(1))", "x.index_select(1, i.to(torch.int32))",
                                                                           "x.index_select(2, i[:0])"], layouts=ALL, prelude=ROWS)
+# One index along the last dimension of a tensor without elements.
+for sizes in ((0, 1), (0, 3), (0, 1, 1, 1), (0, 3, 1)):
+    add(f"empty/{len(sizes)}-{sizes[1]}", ["x.index_select(x.dim() - 1, torch.tensor([0]))", "x.repeat_interleave(1, x.dim() - 1)", "x.gather(0, x.long())"],
+        builder=lambda sizes=sizes: (torch.zeros(sizes),))
 add("index_add", ["x.index_add(0, i, x)", "x.index_add(1, k, x[:, :2], alpha=2)", "x.clone().index_add_(2, i, x[:, :, :4])",
                   "x.index_copy(1, k, x[:, :2])", "x.clone().index_copy_(0, k, -x[:2])", "x.index_fill(1, k, 2.5)",
                   "x.clone().index_fill_(0, torch.tensor([-1]), 3)", "x.index_fill(2, k, torch.tensor(1.0))", "x.index_fill(2, k, -2)",

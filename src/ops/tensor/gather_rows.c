@@ -187,6 +187,9 @@ taper_status taper_gather_rows(taper_run *run, const taper_gather *g, bool *bad)
     if (g->index->dtype != TAPER_I64 || g->index->rank == 0) {
         return TAPER_DECLINED;
     }
+    if (taper_tensor_numel(g->index) == 0) {
+        return TAPER_OK;
+    }
     gather_job job = {.g = *g, .run = run};
     gather_dims *const dims = &job.dims;
     join_dims(g, dims);
