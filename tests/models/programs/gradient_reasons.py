@@ -17,6 +17,9 @@ SEEDS = {
     70001001489: "the layer norm of equal elements multiplies the rounding of their mean by 316",
     71001000005: "PyTorch adds the gradient of a later torch.autograd.grad to x.grad, if x was a factor of a write to a view",
     71002000297: "a gradient that is a view of a given one is written to, which PyTorch refuses",
+    71003000969: "a second derivative by a result of prod: PyTorch's gradient of prod reads the result, and Taper's reads the factors",
+    71004000163: "PyTorch refuses detach_ of a view; the run records nothing for gradients, so Taper does not look",
+    71005000761: "a branch compares the mean of equal elements with one of the elements",
     71002000341: "a branch depends on the variance of equal elements: 0 in Taper, and positive in PyTorch",
 }
 
