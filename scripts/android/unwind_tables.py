@@ -8,9 +8,9 @@ is therefore linked three times. The first link (with link-time optimization, if
 The second link places functions with equal frames next to each other. The third link omits the objects' own tables and adds one entry for each
 run of functions with equal frames.
 
-An entry is valid from the first instruction of a function on. It is exact except for the few instructions that set up the frame, where only a
-stack overflow can fault. Functions that do anything else there, that branch there, or whose frame changes later keep entries of their own,
-unchanged. Callee-saved registers are still restored, which unwinding into the code of Android's runtime needs.
+A shared entry describes the frame after it is set up. For the few instructions that set up the frame, the entry is not exact, but only a stack
+overflow can fault there. A function keeps its own entry if it does anything else while it sets up its frame, if it branches there, or if its
+frame changes later. Callee-saved registers are still restored, which unwinding into the code of Android's runtime needs.
 
 The result is read and compared for each function. If anything differs, or the command is not supported (only arm64 with lld is), the library is
 the one that the command alone makes, and a note says this."""

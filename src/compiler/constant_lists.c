@@ -4,9 +4,9 @@
 // the argument as int[], float[], bool[] or str[]. An operator that declares t[] could return or change the list,
 // unless it returns only a number, a bool or an item.
 //
-// A list that is already a constant, as attributes are, is frozen if no graph changes a list that it did not make
-// itself. A constant list with tensors, such as the weights of a recurrent network, is then known to remain the same
-// list.
+// A list in an attribute is a constant already, but a method could change its items. If no method changes a list that
+// it got from outside, the pass marks the constant lists as frozen. Later passes then know that the items of a frozen
+// list, such as the weights of a recurrent network, stay the same.
 //
 // A copy of a constant list is constant too. A write that gives an item the number that it already has is removed.
 // Layers make such writes to their own copy of a setting before they read it.

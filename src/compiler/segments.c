@@ -542,7 +542,7 @@ static taper_status offer_region(finder *f)
         }
         if (claim.count != 0) {
             taper_block *const block = f->nodes[f->takes[0]]->block;
-            if (TAPER_DEVICES) { // only for devices: no other node uses values inside the CPU's chains
+            if (TAPER_DEVICES) { // not for the CPU, because only the chain itself uses the values inside its chains
                 TAPER_TRY(settle_claim(f, &claim));
             }
             TAPER_TRY(build(f, f->nodes[f->takes[claim.count - 1]]));

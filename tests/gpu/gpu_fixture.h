@@ -18,7 +18,7 @@
 #ifndef GPU_DEVICE
 #define GPU_KIND "vulkan"
 #define GPU_DEVICE "vulkan:llvmpipe"
-#define GPU_IS_SOFTWARE true // a driver that computes on the CPU is used only if the device name has its name
+#define GPU_IS_SOFTWARE true // Vulkan uses a driver that computes on the CPU only if GPU_DEVICE names the driver
 #endif
 
 static const char device[] = GPU_DEVICE;

@@ -165,7 +165,8 @@ def compare_scripts(original, copy):
 # ----
 
 def apart(work):
-    """Runs work in its own process, because PyTorch may crash. Returns 0, a text, or -1 after a crash."""
+    """Calls `work` in a process of its own, because PyTorch may crash. Returns the text that `work` returns ("" for None), or a text about its error or
+    crash."""
     read, write = os.pipe()
     child = os.fork()
     if child == 0:

@@ -104,8 +104,9 @@ static bool is_set(const site *s, const taper_object *object, int64_t slot, cons
     return set;
 }
 
-// Returns the value if it is a constant. Also returns the attribute of a known object, unless a node sets this
-// attribute. Nodes in the code that will be removed do not count. Otherwise returns NULL.
+// Returns what the value is in every run, or NULL if that is unknown or has another tag. It is known for a constant,
+// and for an attribute of a known object that no node sets. The node s->init and the nodes in its blocks do not count,
+// because they will be removed.
 static const taper_val *known_value(const site *s, const taper_ir_value *value, uint32_t tag)
 {
     const taper_val *known = NULL;

@@ -262,7 +262,7 @@ static void run_tiles(const taper_gemm_i8 *job, size_t window, size_t first)
     tiles_release();
 }
 
-// ---- the functions of the entry
+// ---- the functions of the entry in gemm_i8_list.inc
 
 #if TAPER_IS_ONE(TAPER_BUILT_avx512vnni)
 // Returns true if the kernel for vectors takes fewer cycles than tiles. Vectors take one cycle per 128 products. A tile

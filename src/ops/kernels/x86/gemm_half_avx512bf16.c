@@ -22,8 +22,8 @@ enum {
     FETCH_AHEAD = 8192      // distance of prefetches in bytes, see gemm_f32_avx512.c
 };
 
-typedef struct piece { // consecutive pairs of one tap
-    size_t row, count; // row: index of the weights in the panel; count: number of pairs
+typedef struct piece { // consecutive pairs of inputs (two k) of one tap
+    size_t row, count; // row: row of the panel with the weights of the first pair; count: number of pairs
 } piece;
 
 typedef struct block {
