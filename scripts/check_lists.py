@@ -26,8 +26,8 @@ LISTED = [
     ("*.md", "tests/docs/CMakeLists.txt", "path"), ("docs/*.md", "tests/docs/CMakeLists.txt", "path"),
     ("docs/tutorials/*.md", "tests/docs/CMakeLists.txt", "path"), ("scripts/check_*.py", "tests/**/CMakeLists.txt", "name"),
 ]
-# Files that no build list has to name: rows of the kernels' lists name kernels (cmake/TaperIsa.cmake), and the other files are
-# programs that run during the build.
+# Files that need not be in a build list: the kernels, which cmake/TaperIsa.cmake finds by the rows of their own lists, programs that run during the
+# build, and a header for a build's own compiler.
 ELSEWHERE = re.compile(r"src/ops/kernels/(scalar|x86|x64|arm|arm32|wasm)/|/make_\w+\.c$|src/compiler_hook\.h")
 
 

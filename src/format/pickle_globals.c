@@ -103,8 +103,9 @@ static bool is_below(const char *module, size_t length, const char *package)
     return length >= n && memcmp(module, package, n) == 0 && (length == n || module[n] == '.');
 }
 
-// Finds a name in the pickle of a tensor whose class is a Python subclass. The name is that of the function that makes
-// the tensor, or a name in torch or torchao (a class, function or dtype). Names in torch and torchao are not called.
+// Looks up a name from the pickle of a tensor whose class is a Python subclass. The name is that of the function that
+// makes the tensor, or that of a class, function or dtype in torch or torchao. The reader never calls a function or
+// class in torch or torchao.
 static bool find_subclass_name(const char *module, size_t module_length, const char *name, size_t name_length,
                                taper_pickle_global *global)
 {

@@ -58,7 +58,7 @@ typedef struct taper_recording {
 } taper_recording;
 
 // Returns true if the values allow the recording to be used: constants, guards and the arena are unchanged, and no call
-// waits for packed weights. The shells then point into the current arena.
+// waits for packed weights. The tensors that replays reuse (shells) then point into the current arena.
 bool taper_recording_holds(taper_recording *r, const taper_heap *heap, const taper_replay *now,
                            const taper_val *registers);
 

@@ -53,7 +53,7 @@ for name, calls in {"mse_loss": ("x, y", "x, y, 0"), "smooth_l1_loss": ("x, y", 
                     "nll_loss": ("x, k[:3]", "x, k[:3], None, 0"), "nll_loss_forward": ("x, k[:3], None, 1, -100", "x, k[:3], v, 0, 1"), "nll_loss2d": ("q, torch.zeros([2, 4, 5], dtype=torch.int64)",), "nll_loss2d_forward": ("q, torch.zeros([2, 4, 5], dtype=torch.int64), None, 1, -100",),
                     "multi_margin_loss": ("x, k[:3]",), "multilabel_margin_loss": ("x, i.clamp(-1, 3)",), "multilabel_margin_loss_forward": ("x, i.clamp(-1, 3), 1",), "native_group_norm": ("q, None, None, 2, 3, 20, 3, 1e-5", "q, r[:3], v[:3], 2, 3, 20, 1, 1e-5"),
                     "native_layer_norm": ("x, [4], r, v, 1e-5",)}.items():
-    # PyTorch builds these operators on iterators, which accept other dtypes.
+    # For the first three losses PyTorch accepts an out tensor of another dtype than the result, because they are built on its TensorIterator.
     CASES += forms(name, *calls, gaps=False, other=False if name in ("mse_loss", "smooth_l1_loss", "huber_loss") else None)
 # PyTorch does not resize the out tensors of these operators.
 CASES += forms("binary_cross_entropy", "u, u.flip(0)", "u, u.flip(0), None, 0", out=False)

@@ -52,7 +52,7 @@ static taper_gpu_kernel kernel_of(const taper_gpu_product *p, bool plain)
     case 8:
         return plain ? TAPER_GPU_KERNEL_CONV_8X4 : TAPER_GPU_KERNEL_CONV_8X4_ANY;
     case 7:
-        return TAPER_GPU_KERNEL_CONV_7X4; // one variant for all steps, because the shader contains their code only once
+        return TAPER_GPU_KERNEL_CONV_7X4; // with or without fused steps, whose code the shader contains only once
     case 4:
         return p->rows_packed ? TAPER_GPU_KERNEL_PRODUCT_4X2
                : p->exact     ? TAPER_GPU_KERNEL_EXACT_4X2

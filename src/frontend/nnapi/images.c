@@ -176,9 +176,9 @@ static taper_status read_resizing(taper_nnapi_lowering *l, const taper_nnapi_ope
     return TAPER_OK;
 }
 
-// Uses sizes instead of scale factors if possible. NNAPI computes the sizes from the scale factors, and source
-// positions from the sizes. PyTorch uses the scale factors for both. Scale factors are therefore passed only if the
-// results do not differ.
+// Replaces scale factors by the sizes of the result if the image's sizes are known. NNAPI computes the result's sizes
+// from the scale factors, and source positions from the sizes, but PyTorch computes source positions from the factors.
+// If the image's sizes are unknown, only integer factors are accepted: both then compute the same positions.
 static taper_status use_sizes(taper_nnapi_lowering *l, const taper_nnapi_operation *op, resizing *r)
 {
     const taper_nnapi_operand *in = taper_nnapi_operand_of(l, op->in[0]);

@@ -222,7 +222,7 @@ static taper_c128 product(const taper_dense *a, taper_c128 x, taper_c128 y)
                    rounded(single, rounded(single, x.re * y.im) + rounded(single, x.im * y.re)));
 }
 
-// Subtracts from column j of a the elements below the diagonal of column c, multiplied by `top`.
+// Subtracts from column j of the matrix `a` the elements below the diagonal of column c, multiplied by `top`.
 static void subtract(const taper_dense *a, int64_t c, int64_t j, taper_c128 top)
 {
     const int64_t below = a->rows - c - 1;
