@@ -36,7 +36,7 @@ TAPER_API TAPER_MUST_USE taper_status taper_context_devices(taper_context *conte
                                                             int (*each)(void *user, const taper_device_info *info),
                                                             void *user, taper_error *error);
 
-/* Returns the name of a kind, "vulkan", or NULL if this version does not know the kind. The text is static. */
+/* Returns the name of a kind, such as "vulkan", or NULL if this version does not know the kind. The text is static. */
 TAPER_API const char *taper_device_kind_name(taper_device_kind kind);
 
 /* ---- options of devices ---- */

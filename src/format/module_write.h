@@ -13,8 +13,8 @@
 //       DICT_INDEX, DIM, DEVICE, DTYPE, FORMAT, NUM_TO_TENSOR, IS_CUDA, TO_LIST. Up to version 7 each of them is OP
 //       with the operator of that name (prim::TupleIndex, prim::RaiseException, …). 9 is the same as 8, in a flatbuffer
 //
-// Every version requires: operator_version is the version whose operators the functions mean (10 for functions made by
-// this library; for functions of a file, the version in the file). Instructions and tables are consistent. Objects
+// Every version requires: operator_version is the operator version for which the functions were made (10 for functions
+// of this library; for functions of a file, the version in the file). Instructions and tables are consistent. Objects
 // whose class has a __setstate__ are in `pending` with their state. No tensor is stored as NHWC with NCHW strides. No
 // value is a member of an enum, because PyTorch's lite interpreter cannot restore it. No two different classes have the
 // same name.

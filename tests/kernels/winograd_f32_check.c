@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause
-// Compares Winograd's transforms with direct sums: transforms of inputs, products in double precision, and transforms
-// of outputs. Covers tiles at edges, partial tiles, and the effect of infinities and NaNs.
+// Compares Winograd's convolution with direct sums. The convolution transforms inputs, multiplies in double precision,
+// and transforms outputs. Covers tiles at edges, partial tiles, and the effect of infinities and NaNs.
 #include <math.h>
 #include <stdio.h>
 

@@ -251,7 +251,7 @@ def make_old(folder, version):
 
 
 def close(a, b):
-    """Returns true for results within the tolerance of an optimized model: sums in another order."""
+    """Returns true if the results are within the tolerance of an optimized model, which may add numbers in another order."""
     if type(a) is not type(b):
         return False
     if isinstance(a, torch.Tensor):

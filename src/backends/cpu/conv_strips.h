@@ -25,7 +25,7 @@ typedef struct taper_conv_strips {
     taper_conv_region regions[TAPER_CONV_RANGES * TAPER_CONV_RANGES];
     size_t region_count;
     taper_conv_way way;
-    size_t parts; // number of strips of a line (a column, or one pixel of all images); 0 for regions
+    size_t parts; // number of strips of a line (a column, or a pixel in all images); 0 if `regions` is used
 } taper_conv_strips;
 
 typedef struct taper_conv_strip {

@@ -7,8 +7,8 @@
 // - Otherwise blocks of weights are converted to floats, and the kernel of gemm_f32.h multiplies (gemm_half_widen.h).
 //   This takes half the memory of float weights and about the same time, and rounds only the weights.
 //
-// A result therefore differs from the result in floats by the rounding of weights and inputs, and perhaps of sums of
-// `rounds` halves. A number outside the range of a half becomes infinite.
+// A result therefore differs from the result in floats by the rounding of weights and inputs, and, if sums are halves,
+// of sums of `rounds` halves. A number outside the range of a half becomes infinite.
 #ifndef TAPER_KERNELS_GEMM_HALF_H
 #define TAPER_KERNELS_GEMM_HALF_H
 

@@ -457,7 +457,7 @@ static void turn_square(const float *x, size_t x_stride, float *y, size_t y_stri
         v_store(y, v[i]);
 }
 
-// Transposes a part of a square. The constant length keeps the vectors in registers.
+// Transposes a part of a square. The loops have constant lengths, so the compiler keeps the vectors in registers.
 static void turn_part(size_t rows, size_t columns, const float *x, size_t x_stride, float *y, size_t y_stride)
 {
     if (transpose_corner(rows, columns, x, x_stride, y, y_stride))

@@ -146,7 +146,7 @@ def compared(b):
 # ---- tensors
 
 def parts(b):
-    """Adds reads and writes with several indices at once, with steps, from the end."""
+    """Adds three kinds of reads and writes: with several indices at once, with steps, and with indices that count from the end."""
     r = b.r
     dtype = r.choice(["float32", "float32", "int64"])
     name = named(b, "v", tensor(dtype, (2, 2, 3)), b.expr(tensor(dtype, (2, 2, 3)), 1) + ".clone()")

@@ -63,8 +63,9 @@ class LoadedModel : public std::enable_shared_from_this<LoadedModel>
     virtual int64_t operator_version() = 0;
     virtual std::vector<std::string> operators() = 0;
     virtual int64_t bytecode_version() = 0;
-    // Sets the training mode of a module and of the modules below it. A model that was saved in training mode is loaded
-    // again in the other mode if it has not run yet or has no sources. Otherwise the attributes `training` change.
+    // Sets the training mode of a module and of the modules below it. If a model that was saved in training mode
+    // has not run yet or has no sources, it is loaded again in the wanted mode. All other models change the attributes
+    // `training`.
     // Throws if a model without sources was saved in evaluation mode, because its training mode is then unknown.
     virtual void train(const std::string &path, bool on) = 0;
     // Fills in the extra files of the model whose names are requested.
