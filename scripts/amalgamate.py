@@ -193,7 +193,8 @@ class Amalgamation:
         # If macros paste names, only the preprocessor can rename them. A #define would also rename members of structs,
         # so names of members are excluded.
         pastes = "##" in text
-        whole = {name for name in new if pastes and not re.search(r"(\.|->)\s*%s\b" % name, text)}
+        code = "".join(text for kind, text in parts if kind != "comment") # a comment may have a name after a full stop
+        whole = {name for name in new if pastes and not re.search(r"(\.|->)\s*%s\b" % name, code)}
         renamed = c_text.rename(parts, {name: text for name, text in new.items() if name not in whole})
         left = set(re.findall(r"\w+", renamed))
         pasted = sorted(name for name in new if name in whole or name not in left) if pastes or made else []
