@@ -15,23 +15,13 @@ if ! command -v apt-get >/dev/null 2>&1 || ! command -v dpkg-deb >/dev/null 2>&1
     exit 77
 fi
 apt=$folder/apt
-rm -rf "$apt" "$folder/root"
-mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/packages" "$folder/root"
-: >"$apt/status"
-cat >"$apt/apt.conf" <<END
-Dir::State "$apt";
-Dir::State::status "$apt/status";
-Dir::State::lists "$apt/lists";
-Dir::Cache "$apt/cache";
+rm -rf "$folder/root"
+. "$(dirname "$0")/apt_state.sh"
+apt_state "$apt"
+mkdir -p "$apt/packages" "$folder/root"
+cat >>"$apt/apt.conf" <<END
 APT::Architecture "$architecture";
 APT::Architectures { "$architecture"; };
-APT::Sandbox::User "root";
-Acquire::Retries "2";
-Acquire::http::Timeout "20";
-Acquire::https::Timeout "20";
-Acquire::Languages "none";
-DPkg::Post-Invoke-Success "";
-APT::Update::Post-Invoke-Success "";
 END
 # apt complains about sources that have nothing for this architecture. The result is checked below: the packages must be there.
 # shellcheck disable=SC2086

@@ -16,9 +16,10 @@ for tool in apt-get dpkg-source make cmake; do
     }
 done
 apt=$folder/apt
-rm -rf "$apt" "$folder/root"
-mkdir -p "$apt/lists/partial" "$apt/cache/archives/partial" "$apt/parts" "$folder/root/usr/include" "$folder/root/usr/lib/$triple"
-: >"$apt/status"
+rm -rf "$folder/root"
+. "$(dirname "$0")/apt_state.sh"
+apt_state "$apt"
+mkdir -p "$apt/parts" "$folder/root/usr/include" "$folder/root/usr/lib/$triple"
 # The machine's sources of packages become sources of source packages.
 for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
     case $list in
@@ -26,21 +27,10 @@ for list in /etc/apt/sources.list /etc/apt/sources.list.d/*; do
     *.list) [ ! -e "$list" ] || sed -n 's/^deb /deb-src /p' "$list" >"$apt/parts/$(basename "$list")" ;;
     esac
 done
-cat >"$apt/apt.conf" <<END_OF_FILE
-Dir::State "$apt";
-Dir::State::status "$apt/status";
-Dir::State::lists "$apt/lists";
-Dir::Cache "$apt/cache";
+cat >>"$apt/apt.conf" <<END
 Dir::Etc::sourcelist "/dev/null";
 Dir::Etc::sourceparts "$apt/parts";
-APT::Sandbox::User "root";
-Acquire::Retries "2";
-Acquire::http::Timeout "20";
-Acquire::https::Timeout "20";
-Acquire::Languages "none";
-DPkg::Post-Invoke-Success "";
-APT::Update::Post-Invoke-Success "";
-END_OF_FILE
+END
 sources=$folder/sources
 rm -rf "$sources"
 mkdir -p "$sources"
